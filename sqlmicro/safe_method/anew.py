@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 class Anew:
     """How records are dealt anew: the unit that the mean of every numeric column is rounded to, None where it is not.
 
-    `means` are the sets of nominal columns, by their positions, by which means of subgroups are kept.
+    `steps` are the steps by which records are counted, None where deciles are; `means` the sets of nominal columns, by
+    their positions, by which means of subgroups are kept.
     """
 
     units: tuple[float | None, ...]
+    steps: tuple[float | None, ...]
     means: tuple[tuple[int, ...], ...]
 
     @classmethod
@@ -45,13 +47,14 @@ class Anew:
         """Return how the records of a file are dealt, None where they cannot be.
 
         Each must count one: records with weights keep the combination that the search decided. So do those of a series,
-        whose means would tell who comes or leaves, and all where some numbers keep `own` values or take part in
-        `steps`. Without nominal columns there is nothing to place.
+        whose means would tell who comes or leaves, and all where some numbers keep `own` values. Numbers alone are
+        placed by their `steps`, or grouped.
         """
-        if work.series or cells.weight_column or own or steps or not cells.numeric:
+        if work.series or cells.weight_column or own or not cells.numeric or (steps and not cells.nominal):
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
-        return cls(units_of(cells.numeric, how, work.whole), sets)
+        apart = tuple(steps.get(column) for column in cells.numeric)
+        return cls(units_of(cells.numeric, how, work.whole), apart, sets)
 
 
 def units_of(columns: Sequence[Column], how: str, whole: Collection[Column]) -> tuple[float | None, ...]:
@@ -118,11 +121,12 @@ def grouped_anew(
     raw, places = cells.raw[cell], cells.places[cell]
     label, becomes = even_groups(target, placed.least, np.lexsort([*places.T, *raw.T]))
     if original:
-        numbers = Numbers.of(np.concatenate([raw, original[1]]), anew.units)
+        numbers = Numbers.of(np.concatenate([raw, original[1]]), anew.units, anew.steps)
         compared = Original(numbers.x[len(raw) :], original[0], original[2])
         numbers = replace(numbers, x=np.ascontiguousarray(numbers.x[: len(raw)]))
     else:
-        numbers = Numbers.of(np.hstack([raw, places]), [*anew.units, *(None for _ in places.T)])
+        no_step = [None for _ in places.T]
+        numbers = Numbers.of(np.hstack([raw, places]), [*anew.units, *no_step], [*anew.steps, *no_step])
         compared = None
     label, stopped = dealt(
         numbers, placed.codes[cell], Groups(label, placed.combination[becomes], placed.block[becomes]),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlmicro.safe_method._deal_kernels import Deal, Seats
 
 _NEAR, DIMENSIONS = 12, 6
-_BANDS, _PRODUCTS = 10, 20
+_BANDS, _STEPS, _PRODUCTS = 10, 200, 20
 _TABLES, _NUMBERS = 120, 8_000_000
 _TOTAL_WEIGHT = 3.0
 _LARGEST = 2.0**50
@@ -35,40 +35,68 @@ class Numbers:
         The units.
     rounded : ndarray of bool, shape (P,)
         Whether whole units are released.
+    ends : tuple of P ndarrays
+        Where the bands of each end, by which records are counted.
     """
 
     x: np.ndarray
     rounded: np.ndarray
+    ends: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, raw: np.ndarray, units: Sequence[float | None]) -> Numbers:
+    def of(cls, raw: np.ndarray, units: Sequence[float | None], steps: Sequence[float | None]) -> Numbers:
         """Return columns with the unit that each is released in, None where it is released as it is.
 
-        For a column with missing values (NaN), which are at the mean then, another follows that tells which are.
+        For a column with missing values (NaN), which are at the mean then, another follows that tells which are. Bands
+        are deciles, or as far as `steps` says of a column from its multiples, up to 200 of them.
 
         >>> import numpy as np
-        >>> found = Numbers.of(np.array([[1.25, 4.0], [1.75, np.nan]]), [0.25, 1.0])
-        >>> found.x.tolist(), found.rounded.tolist()
-        ([[-1, 0, 0], [1, 0, 1]], [True, True, False])
+        >>> found = Numbers.of(np.array([[1.25, 4.0], [1.75, np.nan]]), [0.25, 1.0], [0.5, None])
+        >>> found.x.tolist(), found.rounded.tolist(), found.ends[0].tolist()
+        ([[-1, 0, 0], [1, 0, 1]], [True, True, False], [-1.0, 1.0])
         """
         import numpy as np
 
-        columns, rounded = [], []
+        columns, rounded, ends = [], [], []
         missing = np.isnan(raw)
-        for column, without, unit in zip(raw.T, missing.T, units, strict=True):
+        for column, without, unit, apart in zip(raw.T, missing.T, units, steps, strict=True):
             there = column[~without]
             mean = float(there.mean()) if len(there) else 0.0
             filled = np.where(without, mean, column)
             reach = float(np.abs(filled - mean).max(initial=0.0))
-            step = unit
-            if step is None or reach / step > _LARGEST:
-                step = 2.0 ** (np.ceil(np.log2(reach)) - _FINE) if reach > 0 else 1.0
+            whole = unit
+            if whole is None or reach / whole > _LARGEST:
+                whole = 2.0 ** (np.ceil(np.log2(reach)) - _FINE) if reach > 0 else 1.0
             # From an even number of units: halves are rounded to the same side as without it.
-            columns.append((np.rint(filled / step) - 2.0 * np.rint(mean / step / 2.0)).astype(np.int64))
-            rounded.append(step == unit)
+            zero = 2.0 * np.rint(mean / whole / 2.0)
+            columns.append((np.rint(filled / whole) - zero).astype(np.int64))
+            rounded.append(whole == unit)
+            ends.append(_multiples(filled, apart) / whole - zero if apart else _deciles(columns[-1]))
         flags = [without.astype(np.int64) for without in missing.T if without.any()]
         x = np.array([*columns, *flags], dtype=np.int64).reshape(-1, len(raw)).T
-        return cls(np.ascontiguousarray(x), np.array([*rounded, *(False for _ in flags)], dtype=np.bool_))
+        rounded += [False for _ in flags]
+        return cls(np.ascontiguousarray(x), np.array(rounded, dtype=np.bool_), (*ends, *map(_deciles, flags)))
+
+
+def _deciles(column: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    found: np.ndarray = np.unique(np.quantile(column, np.arange(1, _BANDS) / _BANDS, method="higher")) - 0.25
+    return found
+
+
+def _multiples(column: np.ndarray, step: float) -> np.ndarray:
+    """Return what is halfway between the multiples of a step; of too many, between every so many.
+
+    >>> import numpy as np
+    >>> _multiples(np.array([90.0, 290.0]), 100.0).tolist(), len(_multiples(np.array([0.0, 1e6]), 1.0)) <= 200
+    ([150.0, 250.0], True)
+    """
+    import numpy as np
+
+    low, high = np.rint(column.min() / step), np.rint(column.max() / step)
+    found: np.ndarray = (np.arange(low, high, max(1.0, np.ceil((high - low) / _STEPS))) + 0.5) * step
+    return found
 
 
 @dataclass(frozen=True)
@@ -113,14 +141,14 @@ def make_deal(
     pairs = list(combinations_with_replacement(range(P), 2))
     pairs = pairs if len(pairs) <= _PRODUCTS else [(j, j) for j in range(P)]
     R = P + len(pairs)
-    tables = _tables(original.codes, combination, more, P * _BANDS + R + 2 * P)
+    bands = 1 + max(map(len, numbers.ends), default=0)
+    tables = _tables(original.codes, combination, more, P * bands + R + 2 * P)
     # C order, as of one number: for another order the kernels would be compiled once more.
     sums = np.column_stack([np.bincount(label, column, G) for column in x.T]).astype(np.int64, order="C")
     shown = np.where(numbers.rounded, np.rint(sums / size[:, None]), sums / size[:, None])
-    cuts = np.full((P, _BANDS - 1), np.inf)
-    for j, column in enumerate(x.T):
-        ends = np.unique(np.quantile(column, np.arange(1, _BANDS) / _BANDS, method="higher"))
-        cuts[j, : len(ends)] = ends - 0.25
+    cuts = np.full((P, bands - 1), np.inf)
+    for cut, ends in zip(cuts, numbers.ends, strict=True):
+        cut[: len(ends)] = ends
     order = in_order(label)
     member = np.zeros((G, int(size.max())), dtype=np.int32)
     member[label[order], np.arange(n) - np.repeat(np.cumsum(size) - size, size)] = order
@@ -129,7 +157,7 @@ def make_deal(
     left, right = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
     seats: Seats = seats_of(
         label.astype(np.int64).copy(), member, sums, shown, np.zeros((tables.cells, R)),
-        np.zeros((tables.cells, P, _BANDS), dtype=np.int32), np.zeros((tables.cells, P)),
+        np.zeros((tables.cells, P, bands), dtype=np.int32), np.zeros((tables.cells, P)),
     )  # fmt: skip
     per_error = _compared(tables, seats, (original.x - shift) * scale, (shown - shift) * scale, (original.n, size),
                           (left, right), (original.x, shown, cuts))  # fmt: skip
@@ -199,6 +227,7 @@ def _compared(
     own = np.hstack([z, z[:, left] * z[:, right] - (left == right)]) * n[:, None]
     released = np.hstack([shown, shown[:, left] * shown[:, right] - (left == right)]) * size[:, None]
     x, in_groups, cuts = in_units
+    count = 1 + cuts.shape[1]
     band_of = [[np.searchsorted(cut, values[:, j], "right") for j, cut in enumerate(cuts)] for values in (x, in_groups)]
     for of_record, of_group in zip(tables.of_record.T, tables.of_group.T, strict=True):
         records, there = np.bincount(of_record, n, cells), np.bincount(of_group, size, cells)
@@ -206,10 +235,10 @@ def _compared(
             seats.off[:, r] += np.bincount(of_group, after, cells) - np.bincount(of_record, before, cells)
         for j in range(P):
             bands = [
-                np.bincount(of * _BANDS + band[j], weight, cells * _BANDS)
+                np.bincount(of * count + band[j], weight, cells * count)
                 for of, band, weight in ((of_group, band_of[1], size), (of_record, band_of[0], n))
             ]
-            seats.off_bands[:, j] += (bands[0] - bands[1]).astype(np.int32).reshape(cells, _BANDS)
+            seats.off_bands[:, j] += (bands[0] - bands[1]).astype(np.int32).reshape(cells, count)
             mean = np.bincount(of_record, own[:, j], cells) / np.maximum(records, 1)
             squares = np.bincount(of_record, n * (z[:, j] - mean[of_record]) ** 2, cells)
             seats.off_means[:, j] += np.bincount(of_group, released[:, j], cells) - there * mean

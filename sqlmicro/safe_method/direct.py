@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the search is told beside k; `steps` are the columns that take part as multiples of a step.
+    """What the search is told beside k; `steps` are the columns that take part as multiples of a step, none if dealt.
 
     The search keeps the `means` of columns that take part with their values or in steps; where columns are averaged,
     the records that move are chosen by them.

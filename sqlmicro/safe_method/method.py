@@ -171,9 +171,9 @@ def safe(
     values that fewer than k records have are joined with others; the distance is that before it.
 
     The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
-    repeated exactly. With `round` the records of every combination found are grouped on their own values, k to 2k-1,
-    and the mean of each group is released as `unify_numeric` says: a rounded value would shift the totals. A
-    combination that occurs k times gains or loses at most `max_shift` records.
+    repeated exactly. With `round` the dealing keeps the counts by multiples of a step, up to 200, in place of deciles;
+    without it the search does. The mean of each group is released as `unify_numeric` says: a rounded value would shift
+    the totals. A combination that occurs k times gains or loses at most `max_shift` records.
 
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
@@ -218,7 +218,7 @@ def safe(
     possible = Anew.of(work, cells, numeric_values == "own", steps, numbers[0], wanted)
     anew = possible if deal == "anew" and method != "cluster" else None
     numeric_values = "means" if anew else numeric_values
-    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted, anew)
+    settings = direct.Settings(numeric_values, {} if anew else steps, effort, max_shift, time_limit, wanted, anew)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
     denial = demanded(work, method, invented, max_inference)

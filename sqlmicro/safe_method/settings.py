@@ -69,8 +69,8 @@ Deal = Annotated[
 Rounding = Annotated[
     tuple[str, ...],
     Param(
-        "Search: numeric columns that take part as multiples of a step, as in income=100; the mean of the records "
-        "in a group is released.",
+        "Search: numeric columns whose counts by multiples of a step are kept, as in income=100; the mean of the "
+        "records in a group is released.",
         metavar="COLUMN=STEP",
     ),
 ]

@@ -39,7 +39,7 @@ def _problem(n: int = 160, seed: int = 3) -> tuple[Numbers, np.ndarray, Groups]:
     label, becomes = even_groups(codes[:, 1] * 2 + codes[:, 0], np.full(8, 3), np.arange(n))
     combination = np.stack([becomes % 2, becomes // 2, rng.integers(0, 3, len(becomes))], axis=1)
     return (
-        Numbers.of(np.stack([age, income], axis=1), [1.0, None]),
+        Numbers.of(np.stack([age, income], axis=1), [1.0, None], [None, None]),
         codes,
         Groups(label, combination, np.zeros(len(becomes), dtype=np.int64)),
     )
