@@ -49,7 +49,7 @@ def test_seats_change_within_strata_and_every_class_keeps_its_size():
     settled = 0
     for number in range(TABLES):
         rng = np.random.default_rng(number)
-        n = int(rng.integers(20, 200))
+        n = int(rng.integers(20, 60))
         rules = random_rules(rng, n)
         strata = np.sort(rng.integers(0, 2, n))
         labels = np.unique(strata * 100 + rng.integers(0, max(1, n // 20), n), return_inverse=True)[1]

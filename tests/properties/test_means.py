@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import duckdb
@@ -30,23 +31,31 @@ def _values(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
     return np.where(rng.random(n) < 0.1, 0.0, np.round(x) if kind == "days" else x)
 
 
-def _means(table: pa.Table, threads: int) -> list[tuple[int, float]]:
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def _means(con: duckdb.DuckDBPyConnection, table: pa.Table, threads: int) -> list[tuple[int, float]]:
     sql = templates.render(
         "replace/group_means.sql", grouped=Name("memory", "main", "grouped"), columns=[Column("x", "DOUBLE", "x")]
     )
-    with duckdb.connect(config={"threads": threads}) as con:
-        con.register("given", table)
-        con.execute("CREATE TABLE memory.main.grouped AS FROM given")
-        return sorted(con.execute(sql).fetchall())
+    con.execute(f"SET threads = {threads}")
+    con.register("given", table)
+    con.execute("CREATE OR REPLACE TABLE memory.main.grouped AS FROM given")
+    return sorted(con.execute(sql).fetchall())
 
 
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(sorted(MAGNITUDES)), n=st.integers(1, 400))
-def test_a_mean_is_that_of_the_fractions_in_whatever_order_they_are_added(seed: int, kind: str, n: int) -> None:
+def test_a_mean_is_that_of_the_fractions_in_whatever_order_they_are_added(
+    con: duckdb.DuckDBPyConnection, seed: int, kind: str, n: int
+) -> None:
     rng = np.random.default_rng(seed)
     x, label = _values(rng, kind, n), rng.integers(0, 1 + n // 3, n)
-    found = _means(pa.table({"label": label, "x": x}), 1)
+    found = _means(con, pa.table({"label": label, "x": x}), 1)
     other = rng.permutation(n)
-    assert _means(pa.table({"label": label[other], "x": x[other]}), 2) == found
+    assert _means(con, pa.table({"label": label[other], "x": x[other]}), 2) == found
     assert [group for group, _ in found] == np.unique(label).tolist()
     for group, mean in found:
         own = x[label == group]
@@ -57,11 +66,13 @@ def test_a_mean_is_that_of_the_fractions_in_whatever_order_they_are_added(seed: 
         assert own.min() <= mean <= own.max()
 
 
-def test_without_records_there_is_no_group() -> None:
-    assert _means(pa.table({"label": pa.array([], pa.int64()), "x": pa.array([], pa.float64())}), 1) == []
+def test_without_records_there_is_no_group(con: duckdb.DuckDBPyConnection) -> None:
+    assert _means(con, pa.table({"label": pa.array([], pa.int64()), "x": pa.array([], pa.float64())}), 1) == []
 
 
 @pytest.mark.parametrize("most", [1e30, 1e140])
-def test_a_placeholder_among_numbers_takes_nothing_from_other_groups(most: float) -> None:
+def test_a_placeholder_among_numbers_takes_nothing_from_other_groups(
+    con: duckdb.DuckDBPyConnection, most: float
+) -> None:
     table = pa.table({"label": [0, 0, 1, 1], "x": [50_000.25, 50_000.5, most, 1.0]})
-    assert _means(table, 2) == [(0, 50_000.375), (1, (most + 1) / 2)]
+    assert _means(con, table, 2) == [(0, 50_000.375), (1, (most + 1) / 2)]

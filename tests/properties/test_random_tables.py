@@ -24,9 +24,9 @@ every_method = pytest.mark.parametrize(
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
-releases = settings(max_examples=min(MOST // 10, 30))
-few = settings(max_examples=MOST // 25)
-"""Runs of the properties that release two tables, or that fail for everything or nothing."""
+releases = settings(max_examples=min(MOST // 10, 20))
+few = settings(max_examples=MOST // 50)
+"""Tables for each of the methods; few for properties that release two, or that fail for everything or nothing."""
 TEXTS = ("x", "y", "", "it's", "NULL", "Ä", "ä")
 
 
@@ -303,7 +303,7 @@ def test_content_does_not_depend_on_threads(
 @pytest.mark.parametrize("method", ["individual-ranking", "single-axis", "split-group", "safe"])
 def test_content_does_not_depend_on_threads_where_there_is_work_for_two(workbench: Any, method: str) -> None:
     """Below some 120 000 records one thread does all the work."""
-    n = 300_000
+    n = 150_000
     rng = np.random.default_rng(5)
     columns = {
         "number": ("INTEGER", np.arange(n)),
