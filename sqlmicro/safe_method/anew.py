@@ -46,11 +46,10 @@ class Anew:
     ) -> Anew | None:
         """Return how the records of a file are dealt, None where they cannot be.
 
-        Each must count one: records with weights keep the combination that the search decided. So do those of a series,
-        whose means would tell who comes or leaves, and all where some numbers keep `own` values. Numbers alone are
-        placed by their `steps`, or grouped.
+        Records of a series keep the combination that the search decided: means would tell who comes or leaves. So do
+        all where some numbers keep `own` values. Numbers alone are placed by their `steps`, or grouped.
         """
-        if work.series or cells.weight_column or own or not cells.numeric or (steps and not cells.nominal):
+        if work.series or own or not cells.numeric or (steps and not cells.nominal):
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
         apart = tuple(steps.get(column) for column in cells.numeric)
@@ -112,8 +111,8 @@ def grouped_anew(
     """Return the groups after the records were dealt anew to them: cells, labels, records, targets of the labels.
 
     Each combination has as many records as before, in groups of at least k. The last entry tells whether the time limit
-    ended it. The file is compared with the `original`, of which there are nominal values, numbers and records; without
-    one, with itself.
+    ended it. Weights are dealt like a number: records of a group have similar ones. The file is compared with the
+    `original`, of which there are nominal values, numbers and records; without one, with itself.
     """
     import numpy as np
 
@@ -125,8 +124,9 @@ def grouped_anew(
         compared = Original(numbers.x[len(raw) :], original[0], original[2])
         numbers = replace(numbers, x=np.ascontiguousarray(numbers.x[: len(raw)]))
     else:
-        no_step = [None for _ in places.T]
-        numbers = Numbers.of(np.hstack([raw, places]), [*anew.units, *no_step], [*anew.steps, *no_step])
+        beside = np.hstack([places, cells.weights[cell][:, None]]) if np.ptp(cells.weights) else places
+        free = [None for _ in beside.T]
+        numbers = Numbers.of(np.hstack([raw, beside]), [*anew.units, *free], [*anew.steps, *free])
         compared = None
     label, stopped = dealt(
         numbers, placed.codes[cell], Groups(label, placed.combination[becomes], placed.block[becomes]),

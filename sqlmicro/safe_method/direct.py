@@ -213,7 +213,8 @@ def _search(
     import numpy as np
 
     n, weights, means = cells.n[inside], cells.weights[inside], mean_tables(cells, combined, settings)
-    mean = np.bincount(combined.of_cell, n * weights) / combined.n
+    weighted = bool(cells.weight_column) and not settings.anew  # what is dealt anew has its weights decided then
+    mean = np.bincount(combined.of_cell, n * weights if weighted else n) / combined.n
     weight = np.concatenate([mean, np.ones(len(file[2]) - len(mean))])
     shift, effort = settings.max_shift, settings.effort
     if pool is None and len(combined.n) > AT_ONCE:
@@ -226,7 +227,7 @@ def _search(
             means=means,
         )  # fmt: skip
     dealt = deal(combined.of_cell, n, found.cell, found.target, found.count)
-    if cells.weight_column:
+    if weighted:
         dealt = _by_weight(file, combined.of_cell, weights, dealt, means, rng, tick)
     return dealt, found
 

@@ -153,3 +153,36 @@ def test_weights_that_cannot_be_used_are_refused(
         workbench.release("safe", db, **{"keep": ["id"], "drop": [], "rest": None, **OPTIONS, **options})
     assert refused.value.exit_code == 2
     assert workbench.relations(db) == before
+
+
+@pytest.mark.slow
+def test_records_with_weights_are_dealt_anew(workbench: Any) -> None:
+    """Weights grow with age and by region: they, their sums by two columns, and the weighted spread of ages stay."""
+    rng = np.random.default_rng(8)
+    table = _survey(400, 8)
+    region, age = ([*table[name][1]] for name in ("region", "age"))
+    table["w"] = ("DECIMAL(9,3)", [round(9.0 * np.exp(0.4 * "abcd".index(r) + a / 60 + rng.normal(0, 0.4)), 3)
+                                   for r, a in zip(region, age, strict=True)])  # fmt: skip
+    before = np.array([float(w) for w in table["w"][1]])
+    found = {}
+    for deal in ("none", "anew"):
+        records = {who: row for *row, who in _release(workbench, table, deal=deal).records([*COLUMNS, "w", "id"])}
+        assert min(Counter(map(tuple, records.values())).values()) >= 3
+        after = np.array([float(records[who][3]) for who in range(400)])
+        sums: Counter[Any] = Counter()
+        for who in range(400):
+            sums[table["region"][1][who], table["sex"][1][who]] += before[who]
+            sums[records[who][0], records[who][1]] -= after[who]
+        ages = np.array([float(records[who][2]) for who in range(400)])
+        moments = [
+            (np.average(x, weights=w), np.cov(x, aweights=w)) for x, w in ((np.array(age), before), (ages, after))
+        ]
+        assert after.sum() == pytest.approx(before.sum(), rel=1e-6)
+        found[deal] = (
+            float(((after - before) ** 2).sum() / ((before - before.mean()) ** 2).sum()),
+            sum(map(abs, sums.values())) / before.sum() / 2,
+            abs(float(moments[1][1] / moments[0][1]) - 1),
+        )
+    assert found["anew"][0] < 0.2 < found["none"][0], found
+    assert found["anew"][1] < found["none"][1], found
+    assert found["anew"][2] < 0.1, found
