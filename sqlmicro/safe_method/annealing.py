@@ -43,8 +43,11 @@ _REPAIRS, _REPAIRED_FROM = 8, 0.95
 # A release that can be denied is warmed up again instead, to that share of k², and cooled in so many chunks: so few
 # combinations may be shown that no single step helps at the end.
 _WARM, _COOLING = 0.11, 6
-# What must be reached is warmed up so many times once it is.
+# What must be reached is warmed up so many times once it is; each takes that part of the proposals.
 _MENDED = 3
+# What is only aimed at may take the tables to so many times their limits; of the rare combinations shown, such
+# parts are closed for it.
+_AT_MOST, _PARTS = 2.0, (1.0, 0.2)
 # What it lacks then weighs as so many records above a limit, and sums may reach that multiple of their slack.
 _LACK, _LOOSE = 1_000, 2
 
@@ -172,10 +175,53 @@ def anneal(
     return done, stopped
 
 
-def mend(
-    problem: Problem, state: State, limits: Limits, schedule: Schedule, rng: np.random.Generator, denial: Denial
+def deny(
+    problem: Problem,
+    state: State,
+    limits: Limits,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    denial: Denial,
+    few: np.ndarray,
+    insists: bool,
+    stopped: bool,
 ) -> int:
-    """Warm up again, some times, what has all that must be reached, and keep it; return the proposals made.
+    """Close, and mend the tables, until every set of columns has what is asked; return the proposals made.
+
+    Where nobody `insists`, less is closed too, and what takes the tables beyond twice their limits is taken back: of
+    what is left, that is taken which lacks least. A search that was `stopped` only closes.
+    """
+    given_away.recount(denial, state.n)
+    best, least, done = state.n.copy(), given_away.lacks(denial), 0
+    before, far = best, limits.beyond(state.deviation, _AT_MOST)
+    times = 0 if stopped else _MENDED if insists else 1
+    for part in (1.0,) if insists else _PARTS if least else ():
+        given_away.closed_to_share(problem, state, denial, few, part)
+        done += _mend(problem, state, limits, schedule, rng, denial, times)
+        given_away.closed_to_share(problem, state, denial, few, part)
+        refresh(problem, state)
+        lacks = given_away.lacks(denial)
+        if insists or (lacks < least and limits.beyond(state.deviation, _AT_MOST) <= far):
+            best, least = state.n.copy(), lacks
+        if not least:
+            break
+        state.n[:] = before
+        refresh(problem, state)
+    state.n[:] = best
+    refresh(problem, state)
+    return done
+
+
+def _mend(
+    problem: Problem,
+    state: State,
+    limits: Limits,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    denial: Denial,
+    times: int,
+) -> int:
+    """Warm up again, some times, what has all that was asked, and keep it; return the proposals made.
 
     What was closed for it at the end has left deviations: single steps make up for them here.
     """
@@ -184,7 +230,7 @@ def mend(
     steps = late("sqlmicro.safe_method._search_kernels", "anneal")
     proposal, done = _proposal(problem.k), 0
     chunk = max(1, schedule.proposals // (_MENDED * _COOLING))
-    for warm, cool in _MENDED * schedule.again():
+    for warm, cool in times * schedule.again():
         refresh(problem, state)
         given_away.recount(denial, state.n)
         given_away.hold(denial)

@@ -24,8 +24,8 @@ _SETS_AT_MOST, _NUMBERS_AT_MOST = 600, 20_000_000
 """Of many sets of columns evenly spaced ones are kept account of, by how many combinations there are."""
 # Aimed at, since the end of a search can lose a little: that part more.
 _MARGIN = 0.02
-# What is still lacking at the end: of the rare combinations shown, at most such a share is closed.
-_CLOSED_AT_THE_END = 0.1
+# What of the shares is no more than an error of floating-point numbers.
+_ROUNDING = 1e-9
 # Of all that is lacking in all sets, what one that is closed makes up for, about.
 _PER_CLOSED = 4
 # Of those that look alike, so many shall be real: where most were invented, the others could be told.
@@ -252,9 +252,17 @@ def lacking(denial: Denial) -> tuple[np.ndarray, np.ndarray]:
 
 def lacks(denial: Denial) -> float:
     """Return how much is lacking of what is asked, in combinations and guesses."""
-    sets, guesses = lacking(denial)
-    sets = sets[denial.inside.any(axis=1)]
-    return float(sets[sets > 0.5].sum() + guesses[guesses > 0.5].sum())
+    guesses = lacking(denial)[1]
+    return float(lacking_in_sets(denial).sum() + guesses[guesses > 0.5].sum())
+
+
+def lacking_in_sets(denial: Denial) -> np.ndarray:
+    """Return how many invented ones are lacking in every set of columns of what was asked, without the margin."""
+    import numpy as np
+
+    short = denial.share / (1 + _MARGIN) * denial.shown[:, 0] - denial.shown[:, 1]
+    found: np.ndarray = np.where(denial.inside.any(axis=1) & (denial.dear > 0) & (short > _ROUNDING), short, 0.0)
+    return found
 
 
 def reprice(denial: Denial, k: int, part: float = 1.0) -> None:
@@ -282,17 +290,16 @@ def hold(denial: Denial) -> None:
     denial.dear[:] = np.where(denial.inside.any(axis=1) & (denial.dear > 0), _FORBIDDEN, denial.dear)
 
 
-def closed_to_share(problem: Problem, state: State, denial: Denial, few: np.ndarray, insists: bool) -> None:
+def closed_to_share(problem: Problem, state: State, denial: Denial, few: np.ndarray, part: float = 1.0) -> None:
     """Close what shows rare originals where invented ones are lacking, the cheapest first; their records go elsewhere.
 
-    Where more are lacking than closing some could make up for, the rest stays lacking, unless it `insists`. `few` are
-    the combinations that may be closed.
+    Where more than that part of the rare ones shown would have to be closed, the rest stays lacking. `few` are the
+    combinations that may be closed.
     """
     import numpy as np
 
     recount(denial, state.n)
-    shown = int(few[state.n > 0].sum())
-    most = shown if insists else int(_CLOSED_AT_THE_END * shown) + 1
+    most = math.ceil(part * int(few[state.n > 0].sum()))
     while most > 0:
         rows, gain = closing(denial, few & (state.n > 0))
         if not len(rows):
@@ -310,7 +317,7 @@ def closing(denial: Denial, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return those of some combinations by whose closing less is lacking, and by how much less."""
     import numpy as np
 
-    short = (lacking(denial)[0] > 1e-9) & denial.inside.any(axis=1)
+    short = lacking_in_sets(denial) > 0
     # Of what is shown where something is lacking, real ones help when they go and invented ones harm.
     shows = denial.open[denial.rare]
     counts = (shows > 0) & short[denial.set_of[denial.rare]]
@@ -320,7 +327,7 @@ def closing(denial: Denial, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     every = np.where(counts, helps / np.maximum(shows, 1), 0.0)
     for part in (every, np.maximum(every, 0.0)):  # where none is gained in all, what is shown by invented ones goes too
         gain = np.bincount(owner, part, len(denial.now))[denial.of]
-        rows = np.flatnonzero(some & (gain > 1e-9))
+        rows = np.flatnonzero(some & (gain > _ROUNDING))
         if len(rows):
             break
     return rows, gain[rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -234,7 +234,8 @@ def alike(
 
     What tells them is how many others have the same values, pairs, triples and fours, and how many combinations differ
     from them in one value. A logistic regression weighs that (the propensity score of Rosenbaum & Rubin 1983), and each
-    bin of it gets `ratio` times as many as it has originals that may be shown.
+    bin of it gets `ratio` times as many as it has originals that may be shown: first those that show the fewest rare
+    pairs, triples and fours that somebody has.
 
     Returns
     -------
@@ -248,14 +249,14 @@ def alike(
     some, new = np.flatnonzero(few), np.arange(len(invented.values))
     both = np.concatenate([values[some], invented.values])
     own = np.concatenate([n[some], np.zeros(len(new), dtype=np.int64)])
-    features = np.stack(list(_features(both, own, values, n, k)), axis=1)
+    features, true = _seen(both, own, values, n, k)
     features = (features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9)
     made = np.arange(len(both)) >= len(some)
     real = np.concatenate([showable[some], np.zeros(len(new), dtype=np.bool_)])
     score = _propensity(np.hstack([np.ones((len(both), 1)), features, features**2]), real, real | made)
     bins = np.searchsorted(np.quantile(score[real], np.arange(1, _BINS) / _BINS), score)
     wanted = np.rint(ratio * np.bincount(bins[real], minlength=_BINS))
-    order = np.lexsort([draw, bins[made]])
+    order = np.lexsort([draw, true[made], bins[made]])
     in_bin = bins[made][order]
     place = np.arange(len(new)) - np.searchsorted(in_bin, in_bin)
     chosen = np.sort(order[place < wanted[in_bin]])
@@ -264,11 +265,16 @@ def alike(
     return chosen, np.where(looks < 0, -1, looks * LOOKS // _BINS)
 
 
-def _features(rows: np.ndarray, own: np.ndarray, values: np.ndarray, n: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield what somebody sees of rows who has so many records of their own among others."""
+def _seen(
+    rows: np.ndarray, own: np.ndarray, values: np.ndarray, n: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what somebody sees of rows who has so many records of their own among others, and what is true of it.
+
+    That is the number of sets of two to four columns of which some others, but fewer than k, have what a row has.
+    """
     import numpy as np
 
-    width = values.shape[1]
+    width, features, true = values.shape[1], [], np.zeros(len(rows), dtype=np.int64)
     for size in range(1, min(4, width - 1) + 1):
         sets = list(combinations(range(width), size))
         if len(sets) > _TABLES_AT_MOST:
@@ -279,15 +285,13 @@ def _features(rows: np.ndarray, own: np.ndarray, values: np.ndarray, n: np.ndarr
             total += np.log(others + 0.5)
             least = np.minimum(least, others)
             alone += others <= 0
-        yield total
-        yield np.log(least + 0.5)
-        if size > 1:
-            yield alone
+            true += (size > 1) & (others > 0) & (others < k)
+        features += [total, np.log(least + 0.5), *([alone] if size > 1 else [])]
     counts = np.where(n >= k, 1.0, np.where(n > 0, 0.25, 0.0))
     siblings = -width * np.where(own >= k, 1.0, np.where(own > 0, 0.25, 0.0))
     for j in range(width):
         siblings += _Counts.of(values, counts, [c for c in range(width) if c != j])(rows)
-    yield siblings
+    return np.stack([*features, siblings], axis=1), true
 
 
 def _propensity(x: np.ndarray, real: np.ndarray, told: np.ndarray) -> np.ndarray:

@@ -46,11 +46,11 @@ class Limits:
     whole: np.ndarray
     sums: int
 
-    def beyond(self, deviation: np.ndarray) -> float:
-        """Return by how many records all cells together are above their limits."""
+    def beyond(self, deviation: np.ndarray, times: float = 1.0) -> float:
+        """Return by how many records all cells together are above so many times their limits."""
         import numpy as np
 
-        limit = np.repeat(self.limit, np.diff(np.append(self.first, len(deviation))))
+        limit = times * np.repeat(self.limit, np.diff(np.append(self.first, len(deviation))))
         return float(np.maximum(0.0, np.abs(deviation) - limit).sum())
 
     def exceeded(self, deviation: np.ndarray) -> np.ndarray:

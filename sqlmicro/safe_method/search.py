@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method import deniable
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, mend, proposals_for, rounded_start
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, deny, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs
 from sqlmicro.safe_method.deniable import Pool, begun, denial_of, opened_up, restricted
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
-from sqlmicro.safe_method.given_away import closed_to_share, recount
+from sqlmicro.safe_method.given_away import recount
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import make_problem
@@ -170,10 +170,8 @@ def search(
         refresh(problem, state)
         settle(problem, state)
         if pool and denial:
-            closed_to_share(problem, state, denial, pool.few, pool.insists)
-            if pool.insists and not stopped:
-                done += mend(problem, state, limits, schedule, rng, denial)
-                closed_to_share(problem, state, denial, pool.few, pool.insists)
+            refresh(problem, state)
+            done += deny(problem, state, limits, schedule, rng, denial, pool.few, pool.insists, stopped)
         refresh(problem, state)
         reached = objective_of(problem, state, table_of_cell)
         if reached < least:

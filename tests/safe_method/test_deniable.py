@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,13 @@ def table(seed: int, n: int = 400, columns: int = 5) -> np.ndarray:
     return np.minimum(rng.geometric(0.45, (n, columns)) - 1, 3)
 
 
-def searched(records: np.ndarray, k: int, secret: Secret = SECRET, seed: int = 0) -> tuple[Combined, Pool, Placement]:
+def searched(
+    records: np.ndarray, k: int, secret: Secret = SECRET, seed: int = 0, limits: Mapping[str, float] | None = None
+) -> tuple[Combined, Pool, Placement]:
     rows, n = np.unique(records, axis=0, return_counts=True)
     combined = Combined.of(rows[:, :-1], rows[:, -1:].astype(float), n)
     shares = np.array([max(Counter(column.tolist()).values()) / len(records) for column in records.T])
-    asked = Asked(0.5, 0.8, secret, {"min_invented": 0.5})
+    asked = Asked(0.5, 0.8, secret, {"min_invented": 0.5} if limits is None else limits)
     pool = pooled(combined.values, rows.shape[1], rows.astype(np.uint64), n, k, asked, shares)
     rng, file = np.random.default_rng(seed), combined.file(k, pool.new)
     found = search(*file, rng, lambda *_: None, effort="fast", pool=pool)
@@ -132,6 +135,34 @@ def test_what_is_invented_never_occurred_but_could_have(seed: int) -> None:
         assert made.tolist() == row.tolist()
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_those_that_look_alike_the_ones_that_show_the_fewest_true_rare_cells_are_taken(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one bin, all look alike: those are taken first, then those with the lowest keyed numbers."""
+    monkeypatch.setattr(plausible, "_BINS", 1)
+    original, k, ratio = counted(table(seed, 150)), 3, 0.5
+    values, n = np.array(sorted(original)), np.array([original[row] for row in sorted(original)])
+    invented = plausible.invent(values, 5, n, np.zeros(len(n)), k)
+    draw = np.random.default_rng(seed).random(len(invented.values))
+
+    persons: Counter[tuple[Row, Row]] = Counter()
+    sets = list(chain.from_iterable(combinations(range(5), size) for size in (2, 3, 4)))
+    for some in sets:
+        for row, times in original.items():
+            persons[some, tuple(row[j] for j in some)] += times
+
+    def true_rare(new: Row) -> int:
+        return sum(0 < persons[some, tuple(new[j] for j in some)] < k for some in sets)
+
+    few = n < k
+    chosen, _ = plausible.alike(values, n, k, few, few, invented, draw, ratio)
+    order = sorted(range(len(draw)), key=lambda i: (true_rare(tuple(invented.values[i].tolist())), draw[i]))
+    wanted = round(ratio * int(few.sum()))
+    assert 0 < wanted < len(order)
+    assert chosen.tolist() == sorted(order[:wanted])
+
+
 def test_one_column_leaves_nothing_to_invent() -> None:
     values = np.array([[0], [1], [2]])
     assert len(plausible.invent(values, 1, np.ones(3), np.zeros(3), 2).values) == 0
@@ -152,6 +183,32 @@ def test_a_release_is_invented_by_half_and_shows_few_who_are_unique(seed: int, n
     assert sum(row in released for row in uniques) <= EVER_SHOWN * len(uniques)
     # Records become what is shown, all of them.
     np.testing.assert_array_equal(np.bincount(found.target, found.count, len(found.new_n)), found.new_n)
+
+
+def largest_deviations(original: Counter[Row], released: Counter[Row]) -> list[int]:
+    """Return by how many records the tables of one, two and three columns deviate at most."""
+    found = []
+    for size in (1, 2, 3):
+        change: Counter[tuple[Row, Row]] = Counter()
+        for some in combinations(range(len(next(iter(original)))), size):
+            for sign, rows in ((-1, original), (1, released)):
+                for row, records in rows.items():
+                    change[some, tuple(row[j] for j in some)] += sign * records
+        found.append(max(map(abs, change.values())))
+    return found
+
+
+@pytest.mark.parametrize(("seed", "n", "columns", "half"), [(1, 300, 4, True), (2, 300, 4, True), (2, 600, 5, False)])
+def test_half_of_every_set_is_reached_by_default_where_the_tables_stay_within_twice_their_limits(
+    seed: int, n: int, columns: int, half: bool
+) -> None:
+    """The limits are k, 1.6 k and 2 k records. Whoever insists gets half of every set, at any deviations."""
+    records, k = table(seed, n, columns), 3
+    original = counted(records)
+    released = shown(*searched(records, k, limits={}), k)
+    assert (least_share(original, released, k) >= 0.5) == half
+    assert all(d <= most for d, most in zip(largest_deviations(original, released), (6, 9, 12), strict=True))
+    assert least_share(original, shown(*searched(records, k), k), k) >= 0.5
 
 
 @pytest.mark.slow
