@@ -12,6 +12,8 @@ from sqlmicro.database.warehouse import Warehouse
 K = 3
 """What a value is rare below where nobody has said a k yet."""
 _NESTED = ("STRUCT", "JSON", "BLOB", "UUID")
+_AT_ONCE = 16
+"""So many columns are counted while a file is read once."""
 _CODES_FROM = 100
 """Whole numbers from here on may be codes of somebody; below it they are counts, ages and classes."""
 _UNITS = (
@@ -66,7 +68,10 @@ def rare_columns(
     rows = warehouse.rows(
         "load/rare_values.sql",
         relation=source.relation,
-        columns=list(zip(columns, range(len(columns)), strict=True)),
+        blocks=[
+            (columns[first : first + _AT_ONCE], list(range(len(columns)))[first : first + _AT_ONCE])
+            for first in range(0, len(columns), _AT_ONCE)
+        ],
         who=[list(key) for key in fewer.who.values()],
         k=fewer.k,
     )

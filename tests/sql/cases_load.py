@@ -471,7 +471,7 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
-            "columns": [(col("city", "VARCHAR"), 1), (INCOME, 2), (col("name", "VARCHAR"), 3)],
+            "blocks": [([col("city", "VARCHAR"), INCOME], [1, 2]), ([col("name", "VARCHAR")], [3])],
             "who": [],
             "k": 2,
         },
@@ -494,7 +494,7 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
-            "columns": [(col("city", "VARCHAR"), 1)],
+            "blocks": [([col("city", "VARCHAR")], [1])],
             "who": [[INCOME]],
             "k": 2,
         },
