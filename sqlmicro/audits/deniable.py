@@ -265,8 +265,11 @@ def inference(
     if len(sides.columns) < 2:
         raise NothingToMeasure("audit, --quasi", "inference needs two columns released with original values", "fewer")
     by_column: dict[Column, list[KnownGuesses]] = {column: [] for column in sides.columns}
+    many = len(sides.columns) > _IN_SQL
+    numbered = NumberedSides.of(sides.warehouse, sides.columns, sides.by_person) if many else None
     for known in sizes(len(sides.columns) - 1, known_columns):
-        for column, guesses in _guesses(sides, known).items():
+        counted = _guesses_of_many(numbered, sides.columns, known) if numbered else _guesses(sides, known)
+        for column, guesses in counted.items():
             by_column[column].append(guesses)
     found = []
     for column, made in by_column.items():
@@ -282,8 +285,6 @@ def inference(
 def _guesses(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
     """Count the guesses of every column from the sets of so many others."""
     counts = {column: [0, 0] for column in sides.columns}
-    if len(sides.columns) > _IN_SQL:
-        return _guesses_of_many(sides, known)
     for used, sets in KnownSets.of(sides.columns, known).batches():
         by_number = {number_of(one, used): one for one in sets}
         for grouped, *guesses in sides.warehouse.rows(
@@ -296,12 +297,11 @@ def _guesses(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
     return {column: KnownGuesses(known, made, right) for column, (made, right) in counts.items()}
 
 
-def _guesses_of_many(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
+def _guesses_of_many(side: NumberedSides, columns: Sequence[Column], known: int) -> dict[Column, KnownGuesses]:
     """Count them from arrays."""
-    side = NumberedSides.of(sides.warehouse, sides.columns, sides.by_person)
-    place = {column: number for number, column in enumerate(sides.columns)}
+    place = {column: number for number, column in enumerate(columns)}
     made, right = [0] * len(place), [0] * len(place)
-    for one in KnownSets.of(sides.columns, known).drawn:
+    for one in KnownSets.of(columns, known).drawn:
         for counts, more in zip((made, right), side.guesses([place[column] for column in one]), strict=True):
             counts[:] = [count + int(plus) for count, plus in zip(counts, more, strict=True)]
     return {column: KnownGuesses(known, made[j], right[j]) for column, j in place.items()}
