@@ -118,13 +118,14 @@ def grouped_anew(
 
     cell, target = (np.repeat(array, placed.count) for array in (placed.cell, placed.target))
     raw, places = cells.raw[cell], cells.places[cell]
-    label, becomes = even_groups(target, placed.least, np.lexsort([*places.T, *raw.T]))
+    label, becomes = even_groups(target, placed.least, np.lexsort([*cells.beside[cell].T, *places.T, *raw.T]))
     if original:
         numbers = Numbers.of(np.concatenate([raw, original[1]]), anew.units, anew.steps)
         compared = Original(numbers.x[len(raw) :], original[0], original[2])
         numbers = replace(numbers, x=np.ascontiguousarray(numbers.x[: len(raw)]))
     else:
-        beside = np.hstack([places, cells.weights[cell][:, None]]) if np.ptp(cells.weights) else places
+        weights = cells.weights[cell][:, None] if np.ptp(cells.weights) else raw[:, :0]
+        beside = np.hstack([places, cells.beside[cell], weights])
         free = [None for _ in beside.T]
         numbers = Numbers.of(np.hstack([raw, beside]), [*anew.units, *free], [*anew.steps, *free])
         compared = None

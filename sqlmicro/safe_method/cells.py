@@ -41,7 +41,8 @@ class Cells:
     the mean weight of a record, which is `unit`. `indicators` are the values of every nominal column that records are
     grouped by. `elsewhere` are the columns of the step that belong to other levels. `scattered` are nominal columns of
     which no table can be kept, and no other field has them but `places` (cells, scattered): where their values stand in
-    order, standardised. `persons` are who has which cells, where the records are elsewhere.
+    order, standardised. `beside` (cells, …) are numbers that are not released, but tell which units are near: how many
+    records each has, and their means. `persons` are who has which cells, where the records are elsewhere.
     """
 
     relation: Name
@@ -62,6 +63,7 @@ class Cells:
     elsewhere: list[Column]
     scattered: list[Column]
     places: np.ndarray
+    beside: np.ndarray
     persons: PersonsOfCells | None = None
 
     def passes(self) -> tuple[Pass, ...]:
@@ -118,10 +120,13 @@ def make_cells(
     k: int,
     weight_column: Column | None = None,
     by: Sequence[str] = (),
+    *,
+    dealt: bool = False,
 ) -> Cells:
     """Aggregate the records to cells; no group crosses strata, which are nominal; `weight_column` has the weights.
 
-    Nominal columns that are named, there or in `by`, have tables, however many values they have.
+    Nominal columns that are named, there or in `by`, have tables, however many values they have. Units
+    that may be `dealt` anew are told apart by how many records they have, too, and by the means of these.
     """
     import numpy as np
 
@@ -132,11 +137,13 @@ def make_cells(
     in_tables = [column for column in strata if column not in averaged]
     nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
-    key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
+    guides = _guides(work, scales[0]) if dealt and numeric_columns else []
+    own_key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
+    key = [*own_key, *guides]
     relation = occurring(work, work.relation, key, "cells")
-    own = [column for column in key if isinstance(column, Column)]
+    own = [column for column in own_key if isinstance(column, Column)]
     original = relation
-    if work.begun != work.relation:
+    if guides or work.begun != work.relation:
         original = occurring(work, work.begun, own, "original_cells")
     few = [] if work.series else scattered(work, original, nominal_columns, [*nominal, *by], k)
     nominal_columns = [column for column in nominal_columns if column not in few]
@@ -146,34 +153,35 @@ def make_cells(
         cells=relation,
         by=work.by,
         nominal=[*nominal_columns, *few],
-        numeric=[*numeric_columns, *weights],
+        numeric=[*numeric_columns, *weights, *guides],
     )
     n = read["n"].astype(np.int64)
-    raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
-    codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
-    places = np.array([read[column.staged] for column in few], dtype=float).reshape(-1, len(n)).T
-    weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
+
+    def of(columns: Sequence[Column | str], kind: type = float) -> np.ndarray:
+        names = [column.staged if isinstance(column, Column) else column for column in columns]
+        found: np.ndarray = np.array([read[name] for name in names], dtype=kind).reshape(-1, len(n)).T
+        return found
+
+    raw, codes, places = of(numeric_columns), of(nominal_columns, np.int64), of(few)
+    weight = of(weights)[:, 0] if weights else np.ones(len(n))
     return Cells(
-        relation,
-        original,
-        weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
-        nominal_columns,
-        numeric_columns,
-        key,
-        n,
-        read["stratum"],
-        codes,
-        raw,
-        standardise(raw, n),
-        weight_column,
-        weight * n.sum() / (weight @ n),
-        indicators(codes, n, k),
-        float(weight @ n / n.sum()),
-        [column for column in work.part.step if column not in work.columns],
-        few,
-        standardise(places, n),
+        relation, original, weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
+        nominal_columns, numeric_columns, key, n, read["stratum"], codes, raw, standardise(raw, n),
+        weight_column, weight * n.sum() / (weight @ n), indicators(codes, n, k), float(weight @ n / n.sum()),
+        [column for column in work.part.step if column not in work.columns], few, standardise(places, n), of(guides),
         PersonsOfCells.of(work, work.warehouse.hand_over(relation), key),
+    )  # fmt: skip
+
+
+def _guides(work: Work, numeric: Sequence[Column]) -> list[Column | str]:
+    """Return what tells which units are near beside their own columns, and have it in the relation of the work."""
+    level, part = work.part.level, work.part
+    if level is None or part.above:
+        return []
+    work.relation = work.run(
+        "safe/counted_units.sql", "counted_units", view=True, relation=work.relation, members=level.members
     )
+    return [*(column for column in part.guides if column in numeric), "records"]
 
 
 def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequence[str], k: int) -> list[Column]:

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     source="Höhne, SAFE: a method for the anonymization of microdata (German census 2011)",
     templates=(
         "safe/cells.sql",
+        "safe/counted_units.sql",
         "safe/features.sql",
         "safe/rare_values.sql",
         "safe/both_features.sql",
@@ -207,7 +208,7 @@ def safe(
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
     weight_column = checked_weights(work, weights)
     by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
-    cells = make_cells(work, numeric, nominal, k, weight_column, by)
+    cells = make_cells(work, numeric, nominal, k, weight_column, by, dealt=deal == "anew" and method != "cluster")
     if left_out := distance.left_out(cells.nominal, order):
         work.note(left_out)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))

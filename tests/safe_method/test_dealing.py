@@ -443,4 +443,7 @@ def test_persons_of_many_records_are_in_groups_of_k_persons(tmp_path: Path) -> N
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in columns)
     found = _of_rows(tmp_path, source, "--columns", quoted, "--person", "hh")
     assert faults(rows, [*found.values()], columns, "safe", 3, "hh", None) == []
-    assert _kept(rows, found, "rent") >= 0.95
+    assert _kept(rows, found, "rent") >= 0.93
+    tables = [Counter(row["roof"] for row in each) for each in (rows, found.values())]
+    off = max(abs(tables[0][roof] - tables[1][roof]) for roof in tables[0])
+    assert off <= 9, "records by a column of persons: who has many records is dealt so that they stay"

@@ -37,7 +37,25 @@ def _cells(codes: np.ndarray, raw: np.ndarray) -> Cells:
     values = indicators(codes, ones, 3)
     none = raw[:, :0]
     return Cells(
-        "cells", "cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones, values, 1.0, [], [], none
+        "cells",
+        "cells",
+        "cells",
+        [],
+        [],
+        [],
+        ones,
+        ones * 0,
+        codes,
+        raw,
+        raw,
+        None,
+        ones,
+        values,
+        1.0,
+        [],
+        [],
+        none,
+        none,
     )  # type: ignore[arg-type]
 
 

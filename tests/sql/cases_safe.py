@@ -665,4 +665,15 @@ CASES = [
         returns=["row_id", "label"],
         expect=[(0, 7), (1, 8), (2, 8), (3, 7)],
     ),
+    # The records of unit 2 were left out before, and it is no unit any more.
+    Case(
+        "safe/counted_units.sql",
+        given={
+            "relation": values('row_id, "net ""income"""', "(0, 5)", "(3, NULL)"),
+            "members": values("row_id, unit", "(0, 0)", "(1, 0)", "(2, 2)", "(3, 3)", "(4, 0)"),
+        },
+        params={"relation": rel("relation"), "members": rel("members")},
+        returns=["row_id", 'net "income"', "records"],
+        expect=[(0, 5, 3), (3, None, 1)],
+    ),
 ]
