@@ -281,8 +281,10 @@ def is_part_of_a_name(name: str, beside: Iterable[str]) -> bool:
     (True, False)
     """
     parts = ({"first", "given", "fore"}, {"last", "family", "sur", "surname", "maiden", "maiden_name"})
-    own, others = words(name), {words(other) for other in beside}
-    return own in {*parts[0], *parts[1], "middle"} and all(part & others for part in parts)
+    if words(name) not in {*parts[0], *parts[1], "middle"}:
+        return False  # before the other columns are looked at: every column of a table asks
+    others = {words(other) for other in beside}
+    return all(part & others for part in parts)
 
 
 class Whose(IntEnum):
