@@ -1,9 +1,11 @@
 """SAFE, the direct search: what of its release can be denied, at which deviations and in how many CPU seconds.
 
-python tests/bench/deniable.py [--k 3 5] [--effort full] [--seed 1 2 3] [--runs 6] [--no-means]
+python tests/bench/deniable.py [--file survey persons testdata mikrozensus adult] [--k 3 5] [--effort full]
+    [--seed 1 2 3] [--insist] [--runs 6] [--no-means]
 
-The file is that of safe_search.py, all eight columns with their own values. What is told is counted anew from the
-records before and after, in plain Python but for the deviations. With --runs so many searches follow, each from another
+`survey` is the file of safe_search.py, all eight columns with their own values; the others are the nominal columns of
+the files of regroup.py. What is told is counted anew from the records before and after, in plain Python but for the
+deviations. With --insist half of every set must be invented. With --runs so many searches follow, each from another
 seed under one secret, and one of a file in which 1 % of the records are others.
 """
 
@@ -14,7 +16,14 @@ from itertools import combinations
 
 import numpy as np
 from _measure import Measure, emit
-from safe_search import largest_deviations, moments, percent, read
+from regroup import FILES
+from regroup import read as columns_of
+from safe_search import largest_deviations, moments, percent
+from safe_search import read as survey
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from threadpoolctl import threadpool_limits
 
 from sqlmicro.safe_method.combined import Combined
 from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE, Asked, pooled
@@ -23,6 +32,16 @@ from sqlmicro.safe_method.search import search
 from sqlmicro.system.secrets import Secret
 
 SECRET = Secret(b"a secret of the benchmark", "plain text")
+FOLDS = 5
+
+
+def read(name):
+    """Return the records of a file, and the positions of its nominal and of its numeric columns."""
+    if name == "survey":
+        return survey()
+    _, table, nominal, _ = columns_of(name)
+    codes = [np.unique([row[j] for row in table], return_inverse=True)[1].reshape(-1) for j in range(nominal)]
+    return np.stack(codes, axis=1), list(range(nominal)), []
 
 
 def by_pairs(nominal, numeric):
@@ -30,7 +49,7 @@ def by_pairs(nominal, numeric):
     return [MeanTable(j, by) for j in range(len(numeric)) for by in combinations(range(len(nominal)), 2)]
 
 
-def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_INFERENCE, means=None):
+def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_INFERENCE, means=None, insist=False):
     """Return the records of a release as a Counter of tuples in the order of `order`, nominal columns first."""
     nominal, numeric = order
     means = by_pairs(nominal, numeric) if means is None else means
@@ -39,7 +58,7 @@ def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_IN
     pool = None
     if invented:
         shares = np.array([max(Counter(column.tolist()).values()) / len(records) for column in records.T])
-        asked = Asked(invented, inference, SECRET, {})
+        asked = Asked(invented, inference, SECRET, {"min_invented": invented} if insist else {})
         content = rows.astype(np.uint64)[combined.first]
         pool = pooled(combined.values, rows.shape[1], content, combined.n, k, asked, shares[nominal + numeric])
     file = combined.file(k, pool.new if pool else None)
@@ -111,61 +130,51 @@ def inference(original, released):
 
 
 def auc(original, released, k):
-    """Return the AUC of what the release alone tells of invented and real among the few: three scores, and all of them.
+    """Return the AUC of what the release tells of invented and real among the few, by gradient boosting with labels.
 
-    The scores are how often the pairs of values occur elsewhere, how often the rarest pair does, and how many
-    combinations differ in one value; all of them are weighed by a logistic regression, judged on the half of the
-    combinations that it has not seen.
+    It sees the count, how many others have the same values in every table of up to four columns, and how many
+    combinations and records differ in one value alone. Every fold is judged by what was learned on the others. NaN
+    where there are fewer of a kind than folds.
     """
-    columns = range(len(next(iter(released))))
-    pairs, rests = Counter(), Counter()
-    for row, records in released.items():
-        for a, b in combinations(columns, 2):
-            pairs[a, b, row[a], row[b]] += records
-        for j in columns:
-            rests[j, row[:j] + row[j + 1 :]] += 1
-    few = [row for row in released if original[row] < k]
-    scores = []
-    for row in few:
-        elsewhere = [pairs[a, b, row[a], row[b]] - released[row] for a, b in combinations(columns, 2)]
-        siblings = sum(rests[j, row[:j] + row[j + 1 :]] - 1 for j in columns)
-        scores.append([sum(math.log(n + 0.5) for n in elsewhere), math.log(min(elsewhere) + 0.5), siblings])
-    real = [row in original for row in few]
-    every = [area([score[s] for score in scores], real) for s in range(3)]
-    return [*every, area(*weighed(np.array(scores), np.array(real)))]
+    rows, n = np.array(list(released)), np.array(list(released.values()))
+    columns = range(rows.shape[1])
+    seen = [n]
+    for size in range(1, min(4, len(columns)) + 1):
+        elsewhere = [np.log(others(rows, n, some) - n + 0.5) for some in combinations(columns, size)]
+        seen += [
+            *elsewhere,
+            np.sum(elsewhere, axis=0),
+            np.min(elsewhere, axis=0),
+            np.sum(np.array(elsewhere) < 0, axis=0),
+        ]
+    for j in columns:
+        rest = [c for c in columns if c != j]
+        seen += [others(rows, np.ones(len(n)), rest) - 1, others(rows, n, rest) - n]
+    few = np.array([original[row] < k for row in released])
+    x, real = np.stack(seen, axis=1)[few], np.array([row in original for row in released])[few]
+    if min(real.sum(), (~real).sum()) < FOLDS:
+        return float("nan")
+    model = HistGradientBoostingClassifier(max_iter=80, learning_rate=0.06, min_samples_leaf=15, random_state=0)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    with threadpool_limits(1):  # threads that wait for others on a busy machine
+        told = cross_val_predict(model, x, real, cv=folds, method="predict_proba")[:, 1]
+    return float(roc_auc_score(real, told))
+
+
+def others(rows, n, some):
+    """Return for every row how many there are with its values of some columns."""
+    of = np.unique(rows[:, list(some)], axis=0, return_inverse=True)[1].reshape(-1)
+    return np.bincount(of, n)[of]
 
 
 def means_of(original, released, nominal, numeric):
     """Return how many subgroups there are by one, two and three columns, and by how much their means shift."""
-    every = [shifts(original, released, nominal, numeric, order) for order in (1, 2, 3)]
+    every = [shifts(original, released, nominal, numeric, order) for order in (1, 2, 3)] if numeric else []
     return {
         "subgroups": [len(some) for some in every],
         "shifted": [round(sum(s > 1 for s in some) / len(some), 4) for some in every],
         "largest_shift": [round(max(some), 2) for some in every],
     }
-
-
-def weighed(scores, real):
-    """Return the prediction of a logistic regression for the half it has not seen, and the truth of that half."""
-    x = np.hstack([np.ones((len(scores), 1)), (scores - scores.mean(0)) / (scores.std(0) + 1e-9)])
-    rng = np.random.default_rng(0)
-    own = rng.random(len(x)) < 0.5
-    weights = np.zeros(x.shape[1])
-    for _ in range(25):  # Newton's method
-        p = 1 / (1 + np.exp(-x[own] @ weights))
-        curvature = x[own].T @ (x[own] * (p * (1 - p))[:, None]) + 1e-6 * np.eye(x.shape[1])
-        weights += np.linalg.solve(curvature, x[own].T @ (real[own] - p))
-    return (x[~own] @ weights).tolist(), real[~own].tolist()
-
-
-def area(scores, real):
-    """Return the area under the curve: how often a real one scores higher than an invented one."""
-    yes = sorted(score for score, is_real in zip(scores, real, strict=True) if is_real)
-    no = sorted(score for score, is_real in zip(scores, real, strict=True) if not is_real)
-    if not yes or not no:
-        return 0.5
-    below = np.searchsorted(no, yes, "left").sum() + np.searchsorted(no, yes, "right").sum()
-    return float(below / 2 / len(yes) / len(no))
 
 
 def several(records, order, k, effort, runs):
@@ -199,6 +208,8 @@ def several(records, order, k, effort, runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--file", nargs="+", default=["survey"], choices=["survey", *FILES])
+    parser.add_argument("--insist", action="store_true", help="At least so much must be invented, in every set.")
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5])
     parser.add_argument("--effort", nargs="+", default=["full"])
     parser.add_argument("--seed", type=int, nargs="*", default=[1, 2, 3])
@@ -206,7 +217,13 @@ def main():
     parser.add_argument("--no-means", action="store_true", help="Leave the means of subgroups out of the objective.")
     parser.add_argument("--runs", type=int, default=0)
     given = parser.parse_args()
-    records, nominal, numeric = read()
+    for name in given.file:
+        measure(name, given)
+
+
+def measure(name, given):
+    """Say what is to say of one file."""
+    records, nominal, numeric = read(name)
     order = nominal, numeric
     ordered = records[:, nominal + numeric]
     original = Counter(map(tuple, ordered.tolist()))
@@ -214,7 +231,7 @@ def main():
     release(records[:300], order, 3, 1, "fast", given.invented)  # compile
     for k, effort, seed in ((k, effort, seed) for k in given.k for effort in given.effort for seed in given.seed):
         with Measure() as measured:
-            released = release(records, order, k, seed, effort, given.invented, means=means)
+            released = release(records, order, k, seed, effort, given.invented, means=means, insist=given.insist)
         assert sum(released.values()) == len(records)
         assert min(released.values()) >= k
         before, after = (np.array(list(file)) for file in (original, released))
@@ -222,6 +239,7 @@ def main():
         guesses = inference(original, released)
         emit(
             bench="deniable",
+            file=name,
             k=k,
             effort=effort,
             seed=seed,
@@ -229,7 +247,7 @@ def main():
             inference=[round(share, 3) for share, _, _ in guesses],
             guesses=[number for _, number, _ in guesses],
             not_deniable=sum(share > max(MAX_INFERENCE, common) for share, _, common in guesses),
-            auc=[round(one, 3) for one in auc(original, released, k)],
+            auc=round(auc(original, released, k), 3),
             nominal_max=largest_deviations(before, n, after, new_n, range(len(nominal))),
             all_columns_max=largest_deviations(before, n, after, new_n, range(before.shape[1])),
             **means_of(original, released, len(nominal), len(numeric)),
