@@ -9,6 +9,7 @@ MODULES = (
     "insider",
     "inference",
     "homogeneity",
+    "known_columns",
     "membership",
     "singling_out",
     "linkability",

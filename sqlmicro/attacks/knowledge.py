@@ -20,6 +20,7 @@ _LACKING = {
     "second": "a second --release",
     "told": "--person, and a release that has its columns: they tell which records belong together",
     "control": "--control TABLE, or to be named with --attack: the release is then rehearsed",
+    "known_columns": "--known-columns",
     "published": "a release recorded in sqlmicro.releases, or --manifest",
 }
 

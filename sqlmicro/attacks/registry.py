@@ -13,7 +13,7 @@ from sqlmicro.options.manifest import Entry
 from sqlmicro.options.params import Parameter
 from sqlmicro.registry import Catalogue
 
-Need = Literal["columns", "numeric", "match", "sensitive", "second", "published", "told", "control"]
+Need = Literal["columns", "numeric", "match", "sensitive", "second", "published", "told", "control", "known_columns"]
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 

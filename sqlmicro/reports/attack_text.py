@@ -11,6 +11,7 @@ from sqlmicro.attacks.difference import InCommon
 from sqlmicro.attacks.homogeneity import Alike
 from sqlmicro.attacks.insider import Recovered
 from sqlmicro.attacks.key_replay import Guessed
+from sqlmicro.attacks.known_columns import FromKnown
 from sqlmicro.attacks.linkage import Attackers
 from sqlmicro.attacks.membership import Told
 from sqlmicro.attacks.row import AttackRow
@@ -144,6 +145,15 @@ def _told(row: AttackRow, assumed: str) -> str:
             return (
                 f"places of releases {found.releases} at which the two records are nearer than elsewhere; columns "
                 f"correlate by: {_listed(found.correlations)}; what was added by: {_listed(found.residuals)}"
+            )
+        case FromKnown():
+            sets = f"{found.sets:,} sets" + (
+                f", of which {found.tried:,} were tried" if found.tried < found.sets else ""
+            )
+            return (
+                f"columns guessed right of persons who are unique in {found.known} known ones and shown, from {sets}; "
+                f"most from {', '.join(found.worst)}: {found.right:,} of {found.guesses:,}. Keep this to yourself: it "
+                f"tells which combinations are true"
             )
         case Rebuilt():
             return f"places of releases {found.releases} that give what is in the original: {found.rebuilt}"

@@ -138,6 +138,30 @@ def test_the_audit_counts_the_guesses_from_every_set_of_columns(
         assert row["value"] == pytest.approx(max(shares))
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_attack_guesses_what_somebody_can_who_knows_some_columns(sides: Callable[..., str], seed: int) -> None:
+    """Of the number of known columns from which most is right; the set that is named is one of these."""
+    original = made(seed, 90)
+    released = changed(original, seed)
+    db = sides(original, released, list(range(90)))
+    given = {"db": db, "original": "original", "release": "released", "columns": NAMES}
+    report = sqlmicro.attack(**given, attack="known-columns", known_columns=4)
+    (found,) = report["attacks"]
+    counts = {}
+    for known in (2, 3, 4):
+        both = [guessed(original, released, j, known) for j in range(len(NAMES))]
+        commonest = [max(Counter(row[j] for row in original).values()) / 90 for j in range(len(NAMES))]
+        every = sum(made for made, _ in both)
+        luck = sum(made * share for (made, _), share in zip(both, commonest, strict=True))
+        counts[known] = (sum(right for _, right in both) / every, luck / every, every)
+    most = max(counts, key=lambda known: counts[known][0])
+    assert (found["rate"], found["chance"], found["n"]) == pytest.approx(counts[most])
+    assert (found["known"], found["unit"], found["sets"]) == (most, "values", len(list(combinations(NAMES, most))))
+    assert len(found["worst"]) == most
+    # Nobody who asks for other attacks is told of it.
+    assert "known-columns" in {row["name"] for row in sqlmicro.attack(**given)["not_tried"]}
+
+
 def test_a_gate_holds_in_the_worst_set_and_only_the_holder_is_told_which_it_is(sides: Callable[..., str]) -> None:
     """All four columns look well: half never occurred. The pair (b, c) is shown with true ones only."""
     original = [("a0", f"b{i % 4}", f"c{i // 4}", "d0", "e0") for i in range(16)] + [("a1", "b9", "c9", "d1", "e1")] * 3

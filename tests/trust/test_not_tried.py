@@ -37,6 +37,7 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
         "all-records": "needs --person, and a release that has its columns: they tell which records belong together",
         "insider": "needs --match",
         "homogeneity": "needs --sensitive",
+        "known-columns": "needs --known-columns",
         "membership": f"needs {CONTROL}",
         "singling-out": f"needs {CONTROL}",
         "linkability": f"needs {CONTROL}",
@@ -52,7 +53,7 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
     matched = sqlmicro.attack(original="records", release="out", db=db, match="id", sensitive="town")
     assert {row["name"] for row in matched["not_tried"]} == {
         "all-records", "averaging", "same-order", "difference", "totals", "membership",
-        "singling-out", "linkability", "inference", "leave-one-out",
+        "singling-out", "linkability", "inference", "leave-one-out", "known-columns",
     }  # fmt: skip
     # Who asks for one has not asked for the others.
     assert sqlmicro.attack(original="records", release="out", db=db, attack="row-order")["not_tried"] == []
