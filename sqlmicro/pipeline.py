@@ -138,10 +138,7 @@ class StepReport:
 
 @dataclass
 class Run:
-    """The state of a run: the current relation, what was done so far, and what it promised.
-
-    `seen` is what the source held when it was read, where it may be changed in place.
-    """
+    """The state of a run: the current relation, what was done so far, what it promised, and what the source held."""
 
     warehouse: Warehouse
     source: Source
@@ -355,8 +352,9 @@ def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> li
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:
     """Return the columns that a step leaves unknown to everybody outside, and why."""
-    weights = [*outcome.added, *pick(run.source.columns, planned.weights, "weights")]
-    found = dict.fromkeys(names_of(weights), "weight") | dict.fromkeys(names_of(planned.sensitive), "sensitive")
+    target = pick(run.source.columns, filter(None, [planned.method.told("target", planned.settings)]), "target")
+    found = dict.fromkeys(names_of([*outcome.added, *pick(run.source.columns, planned.weights, "weights")]), "weight")
+    found |= dict.fromkeys(names_of([*planned.sensitive, *target]), "sensitive")
     return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
 
 

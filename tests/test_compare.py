@@ -161,3 +161,43 @@ def test_what_does_not_fit_is_refused(db: str, options: dict[str, Any], message:
     with pytest.raises(SqlmicroError, match=message) as refused:
         sqlmicro.compare("records", db=db, **{"columns": COLUMNS, "methods": ["mdav"], "k": ["3"], **options})
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.slow
+def test_candidates_are_ranked_by_what_the_release_is_for(db: str) -> None:
+    """Ten times the noise is the worse for everything; the target of a model is nobody's to know."""
+    report = sqlmicro.compare(
+        "records", db=db, columns=COLUMNS, methods=["noise(amount=1)", "noise(amount=0.1)", "individual-ranking"],
+        k=["3"], target="town", seed="1", for_="models",
+    )  # fmt: skip
+    rows = {row["label"]: row for row in report["candidates"]}
+    told = {label: row["accuracy"]["of_release"] for label, row in rows.items()}
+    for label, row in rows.items():
+        assert row["rank"] == 1 + sum(other > told[label] for other in told.values())
+        assert row["columns"] == COLUMNS
+    assert len({row["accuracy"]["of_original"] for row in rows.values()}) == 1
+    loud, quiet = rows["noise(amount=1)"]["use"], rows["noise(amount=0.1)"]["use"]
+    assert loud["tables"]["2"]["mean"] > quiet["tables"]["2"]["mean"]
+    for use, worth in (("tables", lambda one: one["tables"]["1"]["mean"]), ("models", lambda one: one["correlation"])):
+        again = sqlmicro.compare(
+            "records", db=db, columns=COLUMNS, methods=["noise(amount=1)", "noise(amount=0.1)"], seed="1",
+            for_=use,
+        )["candidates"]  # fmt: skip
+        assert worth(again[0]["use"]) > worth(again[1]["use"])
+        assert [row["rank"] for row in again] == [2, 1]
+
+
+def test_what_would_be_refused_is_not_tried_and_weights_are_left_out(workbench: Any) -> None:
+    n = 60
+    db = workbench.make(
+        {
+            "sex": ("VARCHAR", ["m", "f"] * (n // 2)), "age": ("INTEGER", [20 + i % 30 for i in range(n)]),
+            "pweight": ("DOUBLE", [1 + i / 7 for i in range(n)]),
+        }
+    )  # fmt: skip
+    report = sqlmicro.compare("records", db=db, methods=["mdav", "individual-ranking"], k=["3"])
+    assert report["columns"] == ["age", "sex"] and report["weights"] == ["pweight"]
+    assert report["candidates"][1]["error"].startswith("not tried: individual-ranking works on numbers")
+    assert report["candidates"][1]["rank"] is None
+    with pytest.raises(SqlmicroError, match="a column has one role only"):
+        sqlmicro.compare("records", db=db, columns=["age"], target="age", methods=["mdav"], k=["3"])

@@ -11,7 +11,7 @@ from sqlmicro.group.certify import annealed, improve, ready
 from sqlmicro.group.certify import certify as certified
 from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.local_search import Search
-from sqlmicro.options.params import K, Param
+from sqlmicro.options.params import K, Param, Target
 from sqlmicro.registry import Grouping, Loss, Tick, method
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def microaggregate(
             part="certified",
         ),
     ] = False,
+    target: Target = None,
 ) -> Grouping:
     """Group records with less loss than any single heuristic: start groups, local search, annealing.
 

@@ -142,7 +142,7 @@ def _roles(job: Job) -> dict[str, str]:
     for step in job.steps:
         for name in step.columns:
             found[name.lower()] = "pseudonymise" if step.method.makes_pseudonyms else "anonymize"
-        for name in (*step.by, *step.weights, *step.guarantees.sensitive):
+        for name in (*step.by, *step.weights, *step.apart):
             found[name.lower()] = "keep"
     return found | {name.lower(): "keep" for name in given.keep}
 

@@ -96,12 +96,13 @@ def _microaggregate(sizes: Sizes, effort: str) -> float:
 
 
 def _safe(sizes: Sizes, effort: str) -> float:
-    """Return the seconds of its tables, and of the search and the dealing, which end after so many attempts."""
+    """Return the seconds of its tables, of the search and the dealing, which end after some attempts, and of audits."""
     cells, kept = sizes.combinations, min(sizes.columns**2 / 2, 500 + sizes.columns)
     tables = kept * (6e-8 * cells + 4e-5 * sizes.columns) + 2e-6 * sizes.rows
     most = 25.0 if effort == "full" else 6.0
     attempts = sizes.strata * min(most, most * cells / sizes.strata / 3_000)
-    return 1.0 + tables + attempts
+    audits = 3e-4 * sizes.columns**2  # what is guessed from up to 500 sets of each size, of every column
+    return 1.0 + tables + attempts + audits
 
 
 _LAWS: dict[str, Law] = {

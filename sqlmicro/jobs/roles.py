@@ -28,7 +28,7 @@ def named(job: Job) -> tuple[Column, ...]:
     given = job.options
     for name in (
         *(name for step in job.steps for name in (*step.columns, *step.by, *step.weights)),
-        *(name for step in job.steps for name in step.guarantees.sensitive),
+        *(name for step in job.steps for name in step.apart),
         *given.keep, *given.drop, *given.row_key, *given.person, *given.of_person, *given.household,
         *given.identifier_ok, *given.accept_unique,
     ):  # fmt: skip
@@ -104,7 +104,7 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
 
 def _sensitive(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
     """Return the columns of which no class may tell too much: they are released as they are."""
-    found = (pick(columns, step.guarantees.sensitive, f"{step.where}, sensitive") for step in job.steps)
+    found = (pick(columns, step.apart, f"{step.where}, sensitive") for step in job.steps)
     return tuple(dict.fromkeys(column for named in found for column in named))
 
 

@@ -17,6 +17,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
@@ -257,13 +258,12 @@ def sensitive_in(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
         return sensitive.measured(run, list(columns))
 
 
-def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
-    """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
-
+def anonymized(job: Job, warehouse: Warehouse, source: Source, read: Name | None = None, *, steps: bool = True) -> Run:
+    """Run the steps of a job in memory, over some rows (`read`), and return its state: nothing is published."""
     key = secrets.run_key(job.options.seed, job.options.seed_file)
     plan = looked_at(compiled(job, source), warehouse, source)
-    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
-    for step in plan.steps:
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), read=read)
+    for step in plan.steps if steps else ():
         pipeline.step(run, step)
     return run
 

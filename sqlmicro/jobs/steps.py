@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,24 @@ class Step:
         """The column of weights it reads, if it has one."""
         return tuple(filter(None, [self.method.told("weights", self.settings)]))
 
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The column that models are to tell, if it has one."""
+        return tuple(filter(None, [self.method.told("target", self.settings)]))
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The columns that it releases as they are and that nobody is taken to know: sensitive ones, the target."""
+        return tuple(dict.fromkeys((*self.guarantees.sensitive, *self.target)))
+
     @cached_property
     def guarantees(self) -> GuaranteeOptions:
-        """What its classes must keep besides k."""
+        """What its classes must keep besides k; limits hold of the target too."""
         names = common.names(parameters(GuaranteeOptions)) if self.method.keeps_guarantees else ()
         given = {name: value for name, value in self.settings.items() if name in names}
-        return take(GuaranteeOptions, given, self.where) if given else NO_GUARANTEE
+        found = take(GuaranteeOptions, given, self.where) if given else NO_GUARANTEE
+        more = tuple(name for name in self.target if found.limits and name not in found.sensitive)
+        return replace(found, sensitive=(*found.sensitive, *more))
 
     @property
     def population(self) -> str | None:

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH, MOST_LINE_ENDS = 255, 4000, 2
-Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population", "local", "recoding", "risks"]
-"""The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
-with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody; whether one
-value becomes several; the file that says what was decided; which records are treated, by their risk."""
+Part = Literal[
+    "k", "weights", "target", "candidates", "key", "effort", "certified", "population", "local", "recoding", "risks"
+]  # fmt: skip
+"""The smallest group, in any parameter called k; the column of weights; the one that models are to tell; whether
+candidates are published; the file with the key of pseudonyms; how long to search; whether the loss is proven; a table
+of everybody; whether one value becomes several; the file that says what was decided; which records are treated."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,15 @@ class Param:
     part: Part | None = None
 
 
+Target = Annotated[
+    str | None,
+    Param(
+        "Column that models are to tell, released as it is: k holds without it, and a limit, such as --min-l, with it.",
+        metavar="COLUMN",
+        later=True,
+        part="target",
+    ),
+]
 K = Annotated[int, Param("Smallest number of records in a group.", min=2)]
 Representative = Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")]
 Remainder = Annotated[

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlmicro.audits.usefulness import Usefulness
 from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.reports.drawn import Point
 from sqlmicro.system.reporting import INLINE
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well a model tells the target of records that it has not seen: the share, or R² of a number."""
+
+    of_original: float | None
+    """Fitted on the original of the others."""
+    of_release: float | None
+    """Fitted on what is released of them."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +45,26 @@ class Tried:
     tried: int = field(kw_only=True)
     """Records that were tried to be linked."""
     loss_by_column: dict[str, float] = field(kw_only=True)
+    use: Usefulness = field(kw_only=True)
+    """What it is good for."""
+    accuracy: Accuracy | None = field(default=None, kw_only=True)
+    """Of models of the target, where there is one."""
     suppressed: int = field(kw_only=True)
     notes: list[str] = field(kw_only=True)
     error: None = None
     seconds: float = field(kw_only=True)
+
+    def worth(self, use: str) -> tuple[float, ...]:
+        """Return what candidates are ranked by, the smallest first."""
+        found, told = self.use, self.accuracy.of_release if self.accuracy else None
+        worst = float("inf")
+        if use == "tables":
+            return (found.table_loss,)
+        if use == "means":
+            return tuple(worst if one is None else one for one in (found.means_off, found.bands))
+        if self.accuracy:
+            return (worst if told is None else -told,)
+        return tuple(worst if one is None else one for one in (found.correlation, found.bands))
 
 
 @dataclass(frozen=True)
@@ -66,6 +93,8 @@ class ComparedRow:
     found: Tried | Refused = field(metadata=INLINE)
     command: str
     """The command line that makes it."""
+    rank: int | None = None
+    """Its place by what the release is for, from 1; None where it could not be tried."""
 
     def placed(self, point: Point | None) -> ComparedRow:
         """Return the row with its place on the map, if it has one."""
@@ -97,6 +126,12 @@ class CompareReport:
     map: str | None
     """The file that the map was drawn to."""
     choice: Best | None = field(metadata=INLINE)
+    ranked_by: str
+    """What the release is for: tables, means or models."""
+    target: str | None
+    """What a model tells."""
+    weights: list[str]
+    """Columns that were left out because they are weights by their names."""
 
     @property
     def passed(self) -> bool | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
+from sqlmicro.options.params import Target
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
 from sqlmicro.safe_method.anew import Anew, advice
@@ -124,6 +125,7 @@ def safe(
     count_weight: CountWeight = 1.0,
     sum_weight: SumWeight = 1.0,
     weights: WeightColumn = None,
+    target: Target = None,
     small_groups: SmallGroups = "merge",
     numeric_values: NumericValues = "auto",
     deal: Deal = "anew",
@@ -166,10 +168,8 @@ def safe(
     methods cluster and best are kmeans++ with 50 and with 500 clusters, and mdav where it takes some seconds. The
     source has k = 3. Each way to unify that is named makes candidates of its own.
 
-    Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
-    records whatever they weigh. Memory and time follow the combinations that occur together with their weight. What is
-    released is the mean weight of each group, raked to the total and to the totals by every nominal column, in which
-    values that fewer than k records have are joined with others; the distance is that before it.
+    Tables, sums, means and modes are weighted, to six digits after the point; groups have k records. Memory and time
+    follow the combinations that occur together with their weight. The mean weight of a group is released, raked.
 
     The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
     repeated exactly. With `round` the dealing keeps the counts by multiples of a step, up to 200, in place of deciles;

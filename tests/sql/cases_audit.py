@@ -995,4 +995,30 @@ CASES += [
         returns=["row_number", *RISKS],
         expect=[(1, 2, 0.5, None, None, None, None), (2, 1, 1.0, None, None, None, None)],
     ),
+    # b is 0, c is 1, NULL is 2 in both files; a range stays text.
+    Case(
+        "audit/both_files.sql",
+        given={
+            "original": values("row_id, s, x, r", "(1, 'b', 2, 7)", "(0, NULL, 1.5, 8)"),
+            "released": values("row_id, s, x, r", "(0, 'c', NULL, '[0, 9)')"),
+        },
+        params={
+            "original": rel("original"),
+            "released": rel("released"),
+            "nominal": [col("s", "VARCHAR")],
+            "numeric": [col("x")],
+            "ranges": [col("r")],
+        },
+        returns=["is_first", "s", "x", "r"],
+        expect=[(True, 2, 1.5, "8"), (True, 0, 2.0, "7"), (False, 1, None, "[0, 9)")],
+        ordered=True,
+    ),
+    # All three parts together are all records; equal ones are in one part.
+    Case(
+        "audit/part.sql",
+        given={"relation": values("x", "(1)", "(1)", "(2)", "(NULL)")},
+        params={"relation": rel("relation"), "columns": [col("x", "INTEGER")], "parts": [0, 1, 2]},
+        returns=["x"],
+        expect=[(1,), (1,), (2,), (None,)],
+    ),
 ]

@@ -1,0 +1,8 @@
+-- title: Some of the records, by a hash of all their values
+-- source: sqlmicro: a model is fitted on some of three parts, and tells the others; equal records are in one part
+-- reads: relation
+-- returns: the columns, under their own names
+-- params: relation, columns, parts
+SELECT {{ columns | listed("{name}") }}
+FROM {{ relation | ident }}
+WHERE hash({{ columns | listed("{name}") }}) % 3 IN ({% for part in parts %}{{ part | lit }}, {% endfor %}-1)
