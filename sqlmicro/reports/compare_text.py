@@ -76,19 +76,19 @@ _OF_A_TARGET = "the accuracy of a model of the target"
 
 def _uses(report: CompareReport, measured: Sequence[Measured]) -> str:
     """Return what the candidates are good for, the best first, and what the columns mean."""
-    target = report.target is not None
-    rows = []
+    target, wide, rows = report.target is not None, width() >= 76, []
     for row, found in sorted(measured, key=lambda pair: (pair[0].rank or 0, pair[0].candidate)):
         use, told = found.use, found.accuracy
         tables = "/".join(f"{one.mean:.2g}" for one in use.tables.values())
         largest = "/".join(f"{one.largest:,}" for one in use.tables.values())
+        error = "-" if use.correlation is None else f"{use.correlation:.3f}"
         rows.append([
-            f"{row.rank}", row.label, tables, largest, _share(use.bands), _share(use.means_off, 100),
-            "-" if use.correlation is None else f"{use.correlation:.3f}",
+            f"{row.rank}", row.label, tables, *([largest, _share(use.bands)] if wide else []),
+            _share(use.means_off, 100), *([error] if wide else []),
             *([_share(told.of_release if told else None, 100)] if target else []),
         ])  # fmt: skip
-    header = ["", f"for {report.ranked_by}", "tables %", "largest", "bands %", "means off %", "corr."]
-    header += ["accuracy %"] if target else []
+    header = ["", f"for {report.ranked_by}", "tables %", *(["largest", "bands %"] if wide else []), "means off %"]
+    header += [*(["corr."] if wide else []), *(["accuracy %"] if target else [])]
     by = _OF_A_TARGET if target and report.ranked_by == "models" else _RANKED[report.ranked_by]
     said = [
         f"ranked by {by}. tables: total variation of those of 1/2/3 columns, numbers in ten bins, and the largest "
@@ -102,8 +102,8 @@ def _uses(report: CompareReport, measured: Sequence[Measured]) -> str:
             f"accuracy: a third of the records, whose {report.target} a ridge regression tells that is fitted on what "
             f"is released of the others (R² of a number); fitted on their original: {before} %"
         )
-    wide = "\n".join(textwrap.fill(text, width()) for text in said)
-    return table(rows, header, right=range(2, len(header))) + "\n" + wide
+    told_of = "\n".join(textwrap.fill(text, width()) for text in said)
+    return table(rows, header, right=range(2, len(header))) + "\n" + told_of
 
 
 def _share(value: float | None, times: float = 1) -> str:

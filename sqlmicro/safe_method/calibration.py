@@ -28,7 +28,8 @@ def calibrated(work: Work, cells: Cells, one: Candidate, groups: Name, suffix: s
     import numpy as np
     import pyarrow as pa
 
-    small, (weight_column,) = at_driver(work).warehouse, filter(None, [cells.weight_column])
+    there, (weight_column,) = at_driver(work), filter(None, [cells.weight_column])
+    small = there.warehouse
     found = small.arrays("safe/weights_of_groups.sql", members=one.members, cells=cells.relation, weights=weight_column)
     both = small.arrays(
         "safe/both_categories.sql", released=one.released, original=cells.original, nominal=cells.nominal
@@ -40,7 +41,7 @@ def calibrated(work: Work, cells: Cells, one: Candidate, groups: Name, suffix: s
     margins = margins_of(codes[:count], codes[count:], n, of_records * n, k)
     made = raked(found["weight"], margins)
     table = pa.table({"label": found["label"], "value": made.weight / found["n"]})
-    means = work.warehouse.hand_over(work.load(table, f"calibrated{suffix}", "filled with the weights of the groups"))
+    means = work.warehouse.hand_over(there.load(table, f"calibrated{suffix}", "filled with the weights of the groups"))
     if not suffix:
         work.note(_said(cells, weight_column.name, margins, made))
     return work.run("replace/by_label.sql", f"weights{suffix}", groups=groups, representatives=means, columns=["value"])

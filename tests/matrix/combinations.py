@@ -204,7 +204,7 @@ def promised(cell: Cell) -> Promise:
     ]
     limited = cell.asks("l") or cell.asks("t")
     homes = cell.asks("household") and bool(classes) and not cell.asks("series")
-    kept = (ROW, *strata, *(["weight"] if cell.asks("weights") else []))
+    kept = (ROW, *strata, *(["weight"] if cell.asks("weights") and way.name != "safe" else []))
     return Promise(
         row=None if cell.asks("series") else ROW,
         k=K if classes else None,
