@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from databases import opened
 
 import sqlmicro
 from sqlmicro.identifiers import tables
+from sqlmicro.identifiers.patterns import FOLDED, PATTERNS, in_folded
 from sqlmicro.jobs import policy
 from sqlmicro.jobs.policy import ScanOptions
 from sqlmicro.system.progress import Progress
@@ -249,3 +251,23 @@ def test_precision_and_recall(schema: Schema, tmp_path: Path) -> None:
     for what, there, found, precision, recall in measured(schema, tmp_path):
         assert precision >= least[0], (what, there ^ found)
         assert recall >= least[1], (what, there ^ found)
+
+
+def test_patterns_of_letters_match_the_same_where_those_beyond_ascii_are_folded() -> None:
+    """Every sign of the first plane, alone and inside of what looks like a name, a sentence and an address."""
+    signs = [chr(code) for code in range(1, 0x10000) if not 0xD800 <= code <= 0xDFFF]
+    forms = ("{0}", "{0}{0}", "a{0}", "{0}1", "1{0}", "Anna {0}", "a {0} b c{0}", "{0}. {0} {0} {0}{0}", "a@{0}.{0}{0}")
+    forms += ("{0}{0}1", "7 {0}{0}", "{0}@b.de", "a(at){0}b.de", "a({0}t)b.de", "a[a{0}]b.de")
+    assert set(FOLDED) == {name for name, pattern in PATTERNS.items() if r"\p{L}" in pattern} - {"address"}
+    with duckdb.connect() as connection:
+        values = [form.format(sign) for form in forms for sign in signs[:: 1 if form == "{0}" else 31]]
+        connection.register("given", pa.table({"value": values}))
+        connection.execute(
+            r"CREATE TABLE folded AS SELECT *, regexp_replace(value, '[^\P{L}A-Za-z]', 'z', 'g') AS folded FROM given"
+        )
+        for name in FOLDED:
+            matches = "regexp_matches(value, $1), regexp_matches(folded, $2)"
+            counted = f"SELECT count(*) FILTER (WHERE a), count(*) FILTER (WHERE a <> b) FROM (SELECT {matches}"
+            found = connection.execute(f"{counted} FROM folded) AS t(a, b)", [PATTERNS[name], in_folded()[name]])
+            matched, differing = found.fetchall()[0]
+            assert matched > 200 and differing == 0, name

@@ -3,7 +3,8 @@
 -- reads: leaves (place, path, value)
 -- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
 --   most so many values, by their hash, and no more than the beginning of a long one)
--- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
+-- params: leaves, patterns (a name and a regular expression each), folded (further ones, which are looked for where every
+--   letter beyond ASCII is a z), listed (names of patterns), most
 SELECT
   place,
   path,
@@ -19,8 +20,11 @@ FROM (
       {% for name, expression in patterns %}
       , CASE WHEN regexp_matches(value, {{ expression | lit }}) THEN {{ name | lit }} END
       {% endfor %}
+      {% for name, expression in folded %}
+      , CASE WHEN regexp_matches(folded, {{ expression | lit }}) THEN {{ name | lit }} END
+      {% endfor %}
     ]) AS pattern,
     value
-  FROM {{ leaves | ident }})
+  FROM (SELECT *, regexp_replace(value, '[^\P{L}A-Za-z]', 'z', 'g') AS folded FROM {{ leaves | ident }}))
 WHERE pattern IS NOT NULL
 GROUP BY place, path, pattern

@@ -163,6 +163,9 @@ AFTER_IN_ASCII = {"address": AFTER["address"]}
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose", "missing")
 """Of these the values themselves are needed, to be checked in Python."""
 
+FOLDED = ("email", "name", "prose", "letters", "letters and digits")
+"""Patterns that ask of a letter beyond ASCII only whether it is one: a z in its place matches the same."""
+
 _LETTER = r"\p{L}"
 _CLASS = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\p\{L\}")
 _OTHERS = re.compile(r"[^\x00-\x7f]")
@@ -175,6 +178,24 @@ def in_ascii() -> dict[str, str]:
     A letter is then one of 52. What tells all letters of Unicode takes longer to compile than a small table to match.
     """
     return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in PATTERNS.items()}
+
+
+@cache
+def in_folded() -> dict[str, str]:
+    """Return the patterns for any values; `FOLDED` ones are for values whose letters beyond ASCII are a z each.
+
+    They are compiled in a tenth of the time that all letters of Unicode take.
+    """
+    return PATTERNS | {name: _CLASS.sub(lambda found: _in_folded(found[0]), PATTERNS[name]) for name in FOLDED}
+
+
+def _in_folded(text: str) -> str:
+    """Return a class, or a letter, with the letters of ASCII in place of all.
+
+    >>> _in_folded(r"[\\p{L}’.]"), _in_folded(r"\\p{L}")
+    ('[A-Za-z’.]', '[A-Za-z]')
+    """
+    return "[A-Za-z]" if text == _LETTER else text.replace(_LETTER, "A-Za-z")
 
 
 def _in_ascii(text: str) -> str:

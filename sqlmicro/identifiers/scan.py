@@ -15,7 +15,7 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.misread import misread
-from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
+from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, FOLDED, LISTED, in_ascii, in_folded
 from sqlmicro.identifiers.rare import FewerThan, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons
 from sqlmicro.system.reporting import OMITTED
@@ -63,11 +63,15 @@ class ProfileReport:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The staged values, the patterns that they are matched with, and which of these is looked for after another."""
+    """The staged values, and the patterns that they are matched with.
+
+    Some are looked for after another, and some where letters beyond ASCII are folded into one.
+    """
 
     leaves: Name
     patterns: Mapping[str, str]
     after: Mapping[str, str]
+    folded: Sequence[str]
 
 
 def report(
@@ -180,8 +184,10 @@ def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:
     ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
     if json and warehouse.reads_json:
         leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
-        return _Sampled(leaves, PATTERNS, AFTER)  # JSON may have any letters, written as \u00e9
-    return _Sampled(sampled, PATTERNS, AFTER) if letters else _Sampled(sampled, in_ascii(), AFTER_IN_ASCII)
+        return _Sampled(leaves, in_folded(), AFTER, FOLDED)  # JSON may have any letters, written as \u00e9
+    if letters:
+        return _Sampled(sampled, in_folded(), AFTER, FOLDED)
+    return _Sampled(sampled, in_ascii(), AFTER_IN_ASCII, ())
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -208,8 +214,10 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
         if not wanted:
             continue
         for place, path, pattern, count, values in warehouse.rows(
-            "load/pattern_matches.sql", leaves=sampled.leaves, patterns=wanted, listed=LISTED, most=MOST_CHECKED
-        ):
+            "load/pattern_matches.sql", leaves=sampled.leaves, listed=LISTED, most=MOST_CHECKED,
+            patterns=[one for one in wanted if one[0] not in sampled.folded],
+            folded=[one for one in wanted if one[0] in sampled.folded],
+        ):  # fmt: skip
             matched.setdefault((place, path), {})[pattern] = count
             listed.setdefault((place, path), {})[pattern] = values or []
             occurring.add(pattern)

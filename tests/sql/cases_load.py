@@ -712,6 +712,7 @@ CASES = [
         params={
             "leaves": rel("leaves"),
             "patterns": [("at", "@"), ("a digit", "[0-9]"), ("digits", "^[0-9]+$")],
+            "folded": [],
             "listed": ["a digit", "at"],
             "most": 5,
         },
@@ -729,10 +730,36 @@ CASES = [
     Case(
         "load/pattern_matches.sql",
         given={"leaves": values("place, path, value", "(1, '', '1')", "(1, '', '2')", "(1, '', '3')")},
-        params={"leaves": rel("leaves"), "patterns": [("digits", "[0-9]")], "listed": ["digits"], "most": 2},
+        params={
+            "leaves": rel("leaves"),
+            "patterns": [("digits", "[0-9]")],
+            "folded": [],
+            "listed": ["digits"],
+            "most": 2,
+        },
         returns=["place", "path", "pattern", "matched", "listed"],
         show="matched, len(listed)",
         expect=[(3, None), (3, 2)],
+    ),
+    # Letters beyond ASCII are a z where a pattern asks for that, and no other signs; what is listed is as it was.
+    Case(
+        "load/pattern_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', 'Ää')", "(1, '', 'ж´')", "(1, '', 'ab')")},
+        params={
+            "leaves": rel("leaves"),
+            "patterns": [("as it is", "^Ää$")],
+            "folded": [("letters", "^[a-z]{2}$"), ("zz", "^zz$"), ("with a sign", "^z´$")],
+            "listed": ["zz"],
+            "most": 5,
+        },
+        returns=["place", "path", "pattern", "matched", "listed"],
+        expect=[
+            (1, "", "", 3, None),
+            (1, "", "letters", 2, None),
+            (1, "", "zz", 1, ["Ää"]),
+            (1, "", "with a sign", 1, None),
+            (1, "", "as it is", 1, None),
+        ],
     ),
     Case(
         "load/value_counts.sql",

@@ -3,7 +3,8 @@
 -- reads: leaves (place, path, value)
 -- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
 --   most so many values, by their hash, and no more than the beginning of a long one)
--- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
+-- params: leaves, patterns (a name and a regular expression each), folded (further ones, which are looked for where every
+--   letter beyond ASCII is a z), listed (names of patterns), most
 SELECT
   place,
   path,
@@ -21,6 +22,6 @@ FROM (
       , CASE WHEN regexp_matches(value, '^[0-9]+$') THEN 'digits' END
     ]) AS pattern,
     value
-  FROM "staging"."leaves")
+  FROM (SELECT *, regexp_replace(value, '[^\P{L}A-Za-z]', 'z', 'g') AS folded FROM "staging"."leaves"))
 WHERE pattern IS NOT NULL
 GROUP BY place, path, pattern
