@@ -139,9 +139,13 @@ def test_candidates_tell_the_shifts_that_a_plain_count_finds(workbench: Any) -> 
 @pytest.mark.slow
 def test_shifts_of_weighted_means(workbench: Any) -> None:
     rng = np.random.default_rng(2)
-    table = _survey(400, 5) | {"w": ("DOUBLE", (rng.integers(2, 40, 400) * 25 / 10).tolist())}
-    found = _release(workbench, table, weights="w", rest="drop", keep=["w"], means=["age by region, sex"])
-    before, after = _rows(table, [*NAMES, "w"]), found.records([*NAMES, "w"])
+    weight = (rng.integers(2, 40, 400) * 25 / 10).tolist()
+    table = _survey(400, 5) | {"w": ("DOUBLE", weight), "id": ("INTEGER", [*range(400)])}
+    found = _release(
+        workbench, table, weights="w", rest="drop", keep=["id"], accept_unique=["id"], means=["age by region, sex"]
+    )
+    # The shifts are those before calibration, as the distance is: with the weights that the records had.
+    before, after = _rows(table, [*NAMES, "w"]), [(*row, weight[who]) for *row, who in found.records([*NAMES, "id"])]
     told = found.report["candidates"][found.report["chosen"] - 1]["means"]
     assert told == _told(naive_shifts(before, after, 3, (0, 2), weight=5))
     assert told["subgroups"] >= 4
