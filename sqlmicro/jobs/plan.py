@@ -14,8 +14,9 @@ from sqlmicro.database.column_roles import Roles, settle_roles
 from sqlmicro.database.columns import Column, ColumnProfile, names_of, pick
 from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
+from sqlmicro.database.templates import ident
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import JobError, ParameterError
+from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import rare, scan
 from sqlmicro.identifiers.rare import FewerThan
 from sqlmicro.jobs.roles import (
@@ -271,6 +272,23 @@ def _with_weights(
         settings = {**step.settings, setting.name: name}
         steps.append(replace(step, settings=settings, weights=(name,), columns=columns))
     return plan.with_steps(steps), weights
+
+
+def refuse_whole_weights(plan: Plan) -> None:
+    """Refuse to write calibrated weights into a column that rounds them: the totals would not be what is said.
+
+    Raises
+    ------
+    InputError
+        With the columns.
+    """
+    found = [c for c in plan.roles.kept if c.name.lower() in plan.calibrated and c.family in ("integer", "decimal")]
+    if found:
+        raise InputError(
+            f"{plan.job.label}, weights", "in place, a column of calibrated weights must be DOUBLE, which rounds none",
+            ", ".join(f"{column.name} ({column.type})" for column in found),
+            f"Use --into NAME, or first: ALTER TABLE ... ALTER COLUMN {ident(found[0].name)} TYPE DOUBLE",
+        )  # fmt: skip
 
 
 def counted_in_words(plan: Plan) -> list[str]:

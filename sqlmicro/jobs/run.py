@@ -25,7 +25,7 @@ from sqlmicro.jobs import joins, recipe
 from sqlmicro.jobs import series as series_jobs
 from sqlmicro.jobs.approved import refuse_drift
 from sqlmicro.jobs.forecast import Forecast
-from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, looked_at
+from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, looked_at, refuse_whole_weights
 from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
@@ -227,6 +227,8 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
     run.seater = series
     target.check(run, plan.worked_on, dry=job.dry)
+    if target.kind == "in place":
+        refuse_whole_weights(plan)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")

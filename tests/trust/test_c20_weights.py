@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sqlmicro
 from sqlmicro import SqlmicroError
 from sqlmicro.safe_method.calibration import Margin, categories, raked
 
@@ -150,3 +151,14 @@ def test_categories_hide_every_total_of_fewer_than_k() -> None:
             had = sum(int(records[v]) for v in members)
             whole = len(set(found.tolist())) == 1
             assert whole or had == 0 or (had >= 3 and any(shown[v] for v in members)), (records, shown, found)
+
+
+def test_in_place_no_column_rounds_calibrated_weights(workbench: Any) -> None:
+    """Their totals would not be those that the output names."""
+    table = _survey(30)
+    table["pweight"] = ("INTEGER", [round(weight) for weight in table["pweight"][1]])
+    db = workbench.make(table)
+    with pytest.raises(SqlmicroError, match=r"must be DOUBLE, which rounds none. Got pweight \(INTEGER\)") as refused:
+        sqlmicro.safe("records", db=db, in_place=True, k=3)
+    assert refused.value.exit_code == 2
+    assert sorted(workbench.read(db, "records")["pweight"]) == sorted(table["pweight"][1])
