@@ -88,6 +88,23 @@ def counted(original, released, k):
     }
 
 
+def by_known(original, released, k):
+    """Return, by the number of known columns: what is rare and shown, what of it never occurred, sets below half."""
+    columns = range(len(next(iter(original))))
+    found = {}
+    for known in sorted({*range(1, min(4, len(columns)) + 1), len(columns)}):
+        shown = invented = below = 0
+        for some in combinations(columns, known):
+            n = Counter()
+            for row, records in original.items():
+                n[tuple(row[j] for j in some)] += records
+            few = [one for one in {tuple(row[j] for j in some) for row in released} if n[one] < k]
+            new = sum(n[one] == 0 for one in few)
+            shown, invented, below = shown + len(few), invented + new, below + (2 * new < len(few))
+        found[known] = [invented, shown, below]
+    return found
+
+
 def shifts(original, released, nominal, numeric, order, least=30):
     """Return the shifts of the means of subgroups of `order` nominal columns, in standard errors of the original."""
     found = []
@@ -244,6 +261,7 @@ def measure(name, given):
             effort=effort,
             seed=seed,
             **counted(original, released, k),
+            by_known=by_known(original, released, k),
             inference=[round(share, 3) for share, _, _ in guesses],
             guesses=[number for _, number, _ in guesses],
             not_deniable=sum(share > max(MAX_INFERENCE, common) for share, _, common in guesses),
