@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -201,3 +202,19 @@ def test_what_would_be_refused_is_not_tried_and_weights_are_left_out(workbench: 
     assert report["candidates"][1]["rank"] is None
     with pytest.raises(SqlmicroError, match="a column has one role only"):
         sqlmicro.compare("records", db=db, columns=["age"], target="age", methods=["mdav"], k=["3"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use", ["tables", "means"])
+def test_safe_is_first_for_tables_and_means_of_the_example(tmp_path: Path, use: str) -> None:
+    """Its loss by record is the largest all the same, as records are dealt anew."""
+    db = str(tmp_path / "w.duckdb")
+    sqlmicro.register(str(Path(__file__).parent.parent / "examples" / "persons.csv"), db=db, table="persons")
+    columns = ["sex", "age", "region", "marital", 'net "income"']
+    methods = ["mdav", "microaggregate(quality=fast)", "safe"]
+    report = sqlmicro.compare(
+        "persons", db=db, columns=columns, methods=methods, k=["3"], seed="1", for_=use, sample=100
+    )
+    ranks = {row["method"]: row["rank"] for row in report["candidates"]}
+    assert ranks["safe"] == 1 and sorted(ranks.values()) == [1, 2, 3]
+    assert max(report["candidates"], key=lambda row: row["loss"])["method"] == "safe"
