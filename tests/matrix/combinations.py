@@ -67,8 +67,8 @@ WAYS = (
     Way("generalize --local", ("--columns", "age", "--width", "age=20", "--until-k", str(K), "--local"), ("age",)),
     Way("suppress", ("--columns", "age,ward", "--k", str(K)), ("age", "ward")),
     Way("noise", ("--columns", "cost", "--amount", "0.1"), ("cost",), "none"),
-    Way("pram", ("--columns", "ward"), ("ward",), "none"),
-    Way("swap", ("--columns", "cost"), ("cost",), "none"),
+    Way("pram", ("--columns", "ward", "--keep-probability", "0.8"), ("ward",), "none"),
+    Way("swap", ("--columns", "cost", "--percent", "5"), ("cost",), "none"),
     Way("shuffle", ("--columns", "cost"), ("cost",), "none"),
     Way("top-code", ("--columns", "cost", "--quantile", "0.9"), ("cost",), "none"),
     Way("constant", ("--columns", "ward"), ("ward",), "none"),
@@ -310,6 +310,9 @@ def _command(cell: Cell, folder: Path, into: str, night: int = 1) -> list[str]:
     return [*words, "--into", into, *(["--overwrite"] if night > 1 else [])]
 
 
+FRACTIONS = ("quantile", "fraction", "keep_probability", "percent")
+
+
 def _settings(words: Sequence[str]) -> dict[str, object]:
     """Return the settings of a call in Python, from the words of the command line without its name."""
     found: dict[str, object] = {}
@@ -323,9 +326,7 @@ def _settings(words: Sequence[str]) -> dict[str, object]:
         elif name in ("columns", "keep", "accept_unique", "width"):
             found[name] = value.split(",")
         else:
-            found[name] = (
-                float(value) if name in ("quantile", "fraction") else int(value) if name in ("k", "until_k") else value
-            )
+            found[name] = float(value) if name in FRACTIONS else int(value) if name in ("k", "until_k") else value
     return found
 
 
@@ -359,4 +360,5 @@ def _said(stderr: str, folder: Path) -> str:
     lines = stderr.replace(str(folder), "FOLDER").splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("error")), 0)
     text = " ".join(" ".join(lines[start:]).split()).removeprefix("error: ")
+    text = re.sub(r"^.*(No such option: \S+).*$", r"\1", text)
     return re.sub(r"\d+", "N", re.sub(r"[│─╭╮╰╯]+ *", "", text))[:150].strip()
