@@ -360,14 +360,19 @@ def test_the_best_choice_of_few_records_is_found(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow
 def test_an_income_keeps_its_means_by_region_and_sex(workbench: Any) -> None:
-    """Incomes are averaged: the search does not see them, and without a choice of records their means shift."""
+    """Incomes are averaged: the search does not see them, and without a choice of records their means shift.
+
+    Where rare combinations are invented hardly a record is left to choose: that is left out here.
+    """
     table = _survey(900, 11)
     before = _rows(table, NAMES)
-    found = _release(workbench, table, method="search", k=5, deal="none")
+    found = _release(workbench, table, method="search", k=5, deal="none", invented=0)
     chosen = _by_pairs(before, found.records(NAMES))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mean_exchange, "_TRIES_PER_MOVER", 0)
-        at_random = _by_pairs(before, _release(workbench, table, method="search", k=5, deal="none").records(NAMES))
+        at_random = _by_pairs(
+            before, _release(workbench, table, method="search", k=5, deal="none", invented=0).records(NAMES)
+        )
     assert sum(s > 1 for s in chosen) < sum(s > 1 for s in at_random)
     anew = _by_pairs(before, _release(workbench, table, method="search", k=5).records(NAMES))
     assert sum(s > 1 for s in anew) <= sum(s > 1 for s in chosen)
