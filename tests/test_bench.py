@@ -47,6 +47,7 @@ LITTLE = {
     "start": "--repeat 1 --rows 100",
     "suppression": "--rows 500 --values 10",
     "threads": "--rows 2000 --repeat 1 --only mdav",
+    "usefulness": "--file persons --k 10 --method mdav",
     "union": "--rows 2000 --releases 1",
     "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise sample shift-dates audit --compare",
 }

@@ -162,10 +162,10 @@ def test_every_audit_names_its_source_and_its_templates() -> None:
         assert found.templates
         assert set(found.templates) <= known
         used |= set(found.templates)
-    # What the audits of publishing, the checks of the input and the risks of records run is not an audit's own.
+    # What publishing, the checks of the input, the risks of records and compare run is not an audit's own.
     shared = ("ambiguous_floats", "population_members", "violating_classes", "repeated_keys", "references",
               "joined", "rows_of_persons", "alike_persons", "each_a_person",
-              "scored_classes", "record_risks", "keyless", "alone")  # fmt: skip
+              "scored_classes", "record_risks", "keyless", "alone", "both_files", "part")  # fmt: skip
     assert {name for name in known - used if name.startswith("audit/")} == {f"audit/{name}.sql" for name in shared}
 
 

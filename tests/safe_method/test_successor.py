@@ -178,13 +178,16 @@ def test_a_night_is_near_to_its_original_and_has_invented_what_it_should() -> No
 
 
 def test_what_was_shown_stays_where_nothing_has_changed() -> None:
-    """Far more combinations stay than in a fresh file of the same records."""
-    records = np.minimum(np.random.default_rng(9).geometric(0.45, (2_000, 5)) - 1, 3)
-    one, _ = _night(records, [], 3, 0.5, 1)
-    next_one, _ = _night(records, [one], 3, 0.5, 2)
-    fresh, _ = _night(records, [], 3, 0.5, 2)
-    stays = [sum(file[row] == c for row, c in one.items()) for file in (next_one, fresh)]
-    assert stays[0] > max(stays[1], 0.7 * len(one)), stays
+    """Far more combinations stay than in a fresh file of the same records: .62 to .84 of one table, so four are taken."""
+    found = np.zeros(3, dtype=int)
+    for seed in range(9, 13):
+        records = np.minimum(np.random.default_rng(seed).geometric(0.45, (2_000, 5)) - 1, 3)
+        one, _ = _night(records, [], 3, 0.5, 1)
+        next_one, _ = _night(records, [one], 3, 0.5, 2)
+        fresh, _ = _night(records, [], 3, 0.5, 2)
+        found += [*(sum(file[row] == c for row, c in one.items()) for file in (next_one, fresh)), len(one)]
+    stay, stay_by_chance, shown = found
+    assert stay > max(1.5 * stay_by_chance, 0.7 * shown), found
 
 
 def test_the_same_night_comes_out_the_same() -> None:
