@@ -178,7 +178,7 @@ def test_a_night_is_near_to_its_original_and_has_invented_what_it_should() -> No
 
 
 def test_what_was_shown_stays_where_nothing_has_changed() -> None:
-    """Far more combinations stay than in a fresh file of the same records: .62 to .84 of one table, so four are taken."""
+    """Far more combinations stay than in a fresh file of the same records (of one table .62 to .84)."""
     found = np.zeros(3, dtype=int)
     for seed in range(9, 13):
         records = np.minimum(np.random.default_rng(seed).geometric(0.45, (2_000, 5)) - 1, 3)
