@@ -246,7 +246,7 @@ def test_no_english_sentence_stays_in_a_german_report(rich: Facts) -> None:
     changed = [text for text, translated in sentences.items() if text != translated and len(text) > 12]
     assert len(changed) > 200
     for text in (shown(html(german)), unescape(markdown(german)).replace("\\", "")):
-        flat = " ".join(text.split())
+        flat = re.sub(r"--[a-z-]+", "", " ".join(text.split()))  # options are called the same in every language
         for sentence in changed:
             parts = [part.strip() for part in re.split(r"\{[^{}]*\}", sentence)]
             long = max(parts, key=len)
