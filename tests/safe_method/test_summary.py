@@ -77,14 +77,13 @@ def test_a_column_that_loses_its_spread_is_warned_of_and_the_advice_helps(workbe
 
 
 @pytest.mark.slow
-def test_with_weights_the_advice_is_to_keep_own_values(workbench: Any) -> None:
+def test_with_weights_the_advice_is_the_same_and_helps(workbench: Any) -> None:
     db = _table(workbench)
-    original = _original(db, workbench)
-    poor = _release(workbench, db, numeric_values="means", weights="weight", keep=["weight"], seed="2")
+    original, weights = _original(db, workbench), {"weights": "weight", "keep": ["weight"], "seed": "2"}
+    poor = _release(workbench, db, numeric_values="means", deal="none", **weights)
     (warning,) = [note for note in poor.report["notes"] if "of its standard deviation" in note]
-    assert warning.endswith("--numeric-values own keeps values that occur, and more of it")
-    better = _release(workbench, db, numeric_values="own", weights="weight", keep=["weight"], seed="2")
-    assert _kept(original, better) > max(0.75, _kept(original, poor))
+    assert warning.endswith("of its standard deviation. --deal anew keeps more")
+    assert _kept(original, _release(workbench, db, **weights)) > max(0.9, _kept(original, poor))
 
 
 @pytest.mark.slow

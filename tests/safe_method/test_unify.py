@@ -163,6 +163,7 @@ def test_every_candidate_of_every_unification_keeps_the_promise(
         release = workbench.release(
             "safe", db, columns=list(table), nominal=["region", "sex"], numeric=["age", "pay", "x"], k=k, seed="1",
             unify_numeric=NUMERIC, unify_nominal=NOMINAL, small_groups=small, method="cluster", keep_candidates=True,
+            identifier_ok=["region", "sex"],
             algorithm=["kmeans++(clusters=6, columns=nominal)", "mdav(columns=both)"],
         )  # fmt: skip
     except InputError as none:
