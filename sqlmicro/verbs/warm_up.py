@@ -83,7 +83,7 @@ CALLS = (
     Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
     Call("safe", (*_CODES, "age", "x"), {"effort": "fast", "nominal": ("age",), "deal": "none"}),
-    Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
+    Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight", "deal": "none"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
     Call("safe", ("sex", "size", "x"), {"method": "search", "effort": "fast", "sensitive": ("city",), "min_l": 3}),
     Call("safe", _CODES, {"method": "search", "effort": "fast", "person": ("age",)}),
