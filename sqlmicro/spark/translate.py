@@ -23,6 +23,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "load/parquet.sql": "DuckDB's Parquet reader: on Spark the reader of the session opens files",
     "erasure/nested_texts.sql": "json_tree of DuckDB, whose files are purged",
     "audit/keyless.sql": "numbers records as DuckDB reads them: audits run on DuckDB",
+    "audit/part.sql": "takes a part by DuckDB's own 64-bit hash, for `compare`, which runs on DuckDB",
     "audit/minimal_uniques.sql": "unnests a list inside an aggregate: audits run on DuckDB",
     "load/coarsened_patterns.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "load/contained_values.sql": "takes a sample by DuckDB's own 64-bit hash, for `scan`, which runs on DuckDB",
