@@ -218,3 +218,18 @@ def test_safe_is_first_for_tables_and_means_of_the_example(tmp_path: Path, use: 
     ranks = {row["method"]: row["rank"] for row in report["candidates"]}
     assert ranks["safe"] == 1 and sorted(ranks.values()) == [1, 2, 3]
     assert max(report["candidates"], key=lambda row: row["loss"])["method"] == "safe"
+
+
+@pytest.mark.slow
+def test_codes_that_become_sets_are_compared_in_words(workbench: Any) -> None:
+    """Of codes 1 to 5 classes show sets such as {1, 2}: changed is what is written otherwise."""
+    rng = np.random.default_rng(2)
+    table = {"code": rng.integers(1, 6, 150).tolist(), "age": rng.integers(18, 80, 150).tolist()}
+    made = workbench.make({name: ("INTEGER", values) for name, values in table.items()})
+    report = sqlmicro.compare("records", db=made, nominal=["code"], methods=["mondrian"], k=["3"], seed="1")
+    (row,) = report["candidates"]
+    assert row["error"] is None
+    shown = workbench.release("mondrian", made, columns=["age", "code"], k=3, seed="1").columns["code"]
+    sets = sum(not str(one).isdecimal() for one in shown)  # who is in a class of one code keeps the own one
+    assert 0 < sets < 150
+    assert row["loss_by_column"]["code"] == pytest.approx(100 * sets / 150)

@@ -5,4 +5,4 @@
 -- params: relation, columns, parts
 SELECT {{ columns | listed("{name}") }}
 FROM {{ relation | ident }}
-WHERE hash({{ columns | listed("{name}") }}) % 3 IN ({% for part in parts %}{{ part | lit }}, {% endfor %}-1)
+WHERE list_contains({{ parts | lit }}, hash({{ columns | listed("{name}") }}) % 3)

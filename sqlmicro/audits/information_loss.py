@@ -115,9 +115,11 @@ def measure_all(
     whole = [column for column in numeric if aligned and column in full]
     others = [column for column in numeric if column not in whole]
     gaps = [column for column in counted if column not in full]
+    in_words = _in_words(warehouse, released, nominal)
+    nominal = [column for column in nominal if column not in in_words]
     row = warehouse.record(
         "audit/losses.sql", original=original, aligned=[released] * aligned, joined=[released] * (not aligned),
-        numeric=others, whole=whole, nominal=nominal, counted=gaps,
+        numeric=others, whole=whole, nominal=nominal, in_words=in_words, counted=gaps,
     )  # fmt: skip
     sums = {column: (row[f"sse_{i}"], row[f"sst_{i}"]) for i, column in enumerate(others, 1)}
     sums |= {column: (row[f"whole_sse_{i}"], row[f"whole_sst_{i}"]) for i, column in enumerate(whole, 1)}
@@ -130,10 +132,19 @@ def measure_all(
         by_column[column.name] = 100 * sse / sst if sst > 0 else None if unknown else 0.0
         if sst > 0:
             sse_total, sst_total = sse_total + sse / sst, sst_total + 1
-    changed = {c.name: int(row[f"changed_{i}"]) / records if records else None for i, c in enumerate(nominal, 1)}
+    counts = {column.name: row[f"changed_{i}"] for i, column in enumerate(nominal, 1)}
+    counts |= {column.name: row[f"changed_in_words_{i}"] for i, column in enumerate(in_words, 1)}
+    changed = {name: int(count) / records if records else None for name, count in counts.items()}
     lost = {**by_column, **{name: None if share is None else 100 * share for name, share in changed.items()}}
     il = 100 * sse_total / sst_total if sst_total else None
     return Losses(il, by_column, changed, lost, found_in(row, gaps))
+
+
+def _in_words(warehouse: Warehouse, released: Name, nominal: Sequence[Column]) -> list[Column]:
+    """Return the nominal columns whose values became text, as sets of codes do; their type is another one then."""
+    others = [column for column in nominal if column.family != "text"]
+    types = dict(warehouse.describe(released)) if others else {}
+    return [column for column in others if Column(column.name, types[column.staged], column.staged).family == "text"]
 
 
 def _full(warehouse: Warehouse, relations: Sequence[Name], columns: Sequence[Column]) -> set[Column]:

@@ -11,6 +11,7 @@ from sqlmicro.attacks import ranges
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.safe_method.coordinates import numbered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,9 +149,7 @@ def _apart(columns: np.ndarray, n: int, some: Sequence[int]) -> tuple[float, int
     """Return the total variation between the table of the first n records and that of the others, and the largest."""
     import numpy as np
 
-    of = np.zeros(len(columns), dtype=np.int64)
-    for j in some:
-        of = np.unique(of * (int(columns[:, j].max(initial=0)) + 1) + columns[:, j], return_inverse=True)[1].reshape(-1)
+    of = numbered([columns[:, j] for j in some])
     cells = int(of.max(initial=0)) + 1
     apart = np.abs(np.bincount(of[:n], minlength=cells) - np.bincount(of[n:], minlength=cells))
     return 100 * float(apart.sum()) / (2 * max(n, 1)), int(apart.max(initial=0))
@@ -165,9 +164,7 @@ def _means_off(original: File, released: File) -> float | None:
     n = len(original.codes)
     both = np.concatenate([original.codes, released.codes])
     for some in sets[:_TABLES]:
-        of = np.zeros(len(both), dtype=np.int64)
-        for j in some:
-            of = np.unique(of * (int(both[:, j].max(initial=0)) + 1) + both[:, j], return_inverse=True)[1].reshape(-1)
+        of = numbered([both[:, j] for j in some])
         cells = int(of.max(initial=0)) + 1
         for own, other in zip(original.numbers.T, released.numbers.T, strict=True):
             (had, mean, error), (has, now, _) = (

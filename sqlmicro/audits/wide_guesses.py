@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Params
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.safe_method.coordinates import numbered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,10 +58,7 @@ class NumberedSides:
         """
         import numpy as np
 
-        key = np.zeros(len(self.before), dtype=np.int64)
-        for column in known:
-            key = np.unique(key * (int(self.values[column].max(initial=0)) + 1) + self.values[column],
-                            return_inverse=True)[1].reshape(-1)  # fmt: skip
+        key = numbered([self.values[column] for column in known])
         there, keys = self.before > 0, int(key.max(initial=-1)) + 1
         persons = np.bincount(key[there], self.before[there], keys)
         if len(np.unique(self.whose[there])) > 1:

@@ -32,7 +32,8 @@ def measure(warehouse: Warehouse, before: Name, after: Name, columns: Sequence[C
         return []
     sides: Params = {"original": before, "aligned": [], "joined": [after]}
     return found_in(
-        warehouse.record("audit/losses.sql", **sides, numeric=[], whole=[], nominal=[], counted=columns), columns
+        warehouse.record("audit/losses.sql", **sides, numeric=[], whole=[], nominal=[], in_words=[], counted=columns),
+        columns,
     )
 
 

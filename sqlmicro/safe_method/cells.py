@@ -268,6 +268,7 @@ def checked_weights(work: Work, weights: str | None) -> Column | None:
             where,
             "every record must have a weight from 0.000001 to 1,000,000,000",
             f"{found['records']:,} of {found['records_in_all']:,} records without one",
+            "Give every record a weight, or leave these records out before",
         )
     return weight_column
 

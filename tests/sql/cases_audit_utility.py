@@ -10,7 +10,7 @@ X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER
 SIZE = col("size", "INTEGER", "size_")
 Y, G = col("y"), col("g", "VARCHAR")
 BOTH = {"original": rel("original"), "released": rel("released")}
-NO = {"whole": [], "nominal": [], "counted": [], "aligned": []}
+NO = {"whole": [], "nominal": [], "in_words": [], "counted": [], "aligned": []}
 
 CASES = [
     # x: SSE = 4 · 0.5², SST = 1.5² + 0.5² + 0.5² + 1.5². Income: (30 - 20)², 10² + 0 + 10², the missing value left out.
@@ -180,6 +180,17 @@ CASES = [
         params={"original": rel("typed"), "joined": [rel("released")], "numeric": [], **NO, "nominal": [NAME, SIZE]},
         returns=["records_before", "records_after", "changed_1", "changed_2"],
         expect=[(5, 5, 3, 1)],
+    ),
+    # Codes of which one became a set, one is missing as before and one was taken out; the record of 4 was left out.
+    Case(
+        "audit/losses.sql",
+        given={
+            "typed": values("row_id, size_", "(0, 1)", "(1, 2)", "(2, NULL)", "(3, 3)", "(4, 4)"),
+            "released": values("row_id, size_", "(0, '1')", "(1, '{1, 2}')", "(2, NULL)", "(3, NULL)"),
+        },
+        params={"original": rel("typed"), "joined": [rel("released")], "numeric": [], **NO, "in_words": [SIZE]},
+        returns=["records_before", "records_after", "changed_in_words_1"],
+        expect=[(5, 4, 2)],
     ),
     # A day and a microsecond after the beginning of 1970; NaN and infinity are no values; records are found by (id, g).
     Case(

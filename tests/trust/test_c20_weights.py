@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sqlmicro
-from sqlmicro import SqlmicroError
+from sqlmicro import AuditFailed, SqlmicroError
 from sqlmicro.safe_method.calibration import Margin, categories, raked
 
 HEAVIER = {"a": 10.0, "b": 20.0, "c": 40.0}
@@ -162,3 +165,25 @@ def test_in_place_no_column_rounds_calibrated_weights(workbench: Any) -> None:
         sqlmicro.safe("records", db=db, in_place=True, k=3)
     assert refused.value.exit_code == 2
     assert sorted(workbench.read(db, "records")["pweight"]) == sorted(table["pweight"][1])
+
+
+def test_the_exact_totals_of_two_releases_do_not_tell_who_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two releases that differ by one person the totals do so by her weight, in each category that she is in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    survey = {name: values for name, (_, values) in _survey().items()}
+    given = {"columns": ["region", "sex", 'net "income"'], "weights": "pweight", "keep": ["pweight"], "rest": "drop"}
+    for day, people in (("01", 119), ("02", 120)):
+        table = pa.table({name: values[:people] for name, values in survey.items()})
+        pq.write_table(table, tmp_path / f"p-2026-11-{day}.parquet")
+    first, second = (str(tmp_path / f"p-2026-11-{day}.parquet") for day in ("01", "02"))
+    sqlmicro.safe(first, to=str(tmp_path / "one.parquet"), k=3, seed="1", effort="fast", **given)
+    with pytest.raises(AuditFailed, match="differences of totals about fewer than 3 persons"):
+        sqlmicro.safe(second, to=str(tmp_path / "two.parquet"), k=3, seed="1", effort="fast", **given)
+    assert not (tmp_path / "two.parquet").exists()
+
+
+def test_records_without_a_weight_are_refused_with_what_to_do(workbench: Any) -> None:
+    survey = _survey()
+    survey["pweight"][1][3] = None
+    with pytest.raises(SqlmicroError, match=r"1 of 120 records without one\. Give every record a weight, or leave"):
+        _before_and_after(workbench, survey)

@@ -5,8 +5,9 @@
 -- reads: original, and the release by row_id: one of `aligned`, which has the same records in the same order, or of `joined`
 -- returns: one row: records_before, records_after; for the i-th numeric column sse_i and sst_i (n - 1 times the variance
 --   of the original), for the i-th whole one, in which nothing is missing, whole_sse_i and whole_sst_i, for the i-th
---   nominal one changed_i, for the i-th counted one before_i, after_i, filled_in_i, taken_out_i
--- params: original, aligned, joined (lists of one, or none), numeric, whole, nominal, counted
+--   nominal one changed_i, for the i-th nominal one that became text changed_in_words_i, for the i-th counted one before_i,
+--   after_i, filled_in_i, taken_out_i
+-- params: original, aligned, joined (lists of one, or none), numeric, whole, nominal, in_words, counted
 SELECT
   count(*) AS records_before,
   count(r.row_id) AS records_after
