@@ -7,10 +7,10 @@ from typing import Annotated
 
 from sqlmicro.attacks.attacked import LINKED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack, wilson
 from sqlmicro.attacks.row import Detail
-from sqlmicro.audits.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets
-from sqlmicro.audits.wide_guesses import NumberedSides
+from sqlmicro.attacks.wide_guesses import NumberedSides
 from sqlmicro.options.params import Param
 
 _FEWEST_KNOWN = 2

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from sqlmicro.attacks.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, number_of, sizes
+from sqlmicro.attacks.wide_guesses import NumberedSides
 from sqlmicro.audits import canonical
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
-from sqlmicro.audits.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, number_of, sizes
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.wide_guesses import NumberedSides
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params

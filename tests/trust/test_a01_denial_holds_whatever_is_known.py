@@ -14,8 +14,8 @@ import pytest
 from databases import opened
 
 import sqlmicro
+from sqlmicro.attacks.known_sets import KnownSets
 from sqlmicro.audits.deniable import Guesses, Inventions, KnownGuesses, KnownInventions
-from sqlmicro.audits.known_sets import KnownSets
 from sqlmicro.database.columns import Column
 
 Row = tuple[Any, ...]
