@@ -57,7 +57,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] in api.verbs():
-            return args[0], _made(args[0]), args[1:]
+            return args[0], _made(api.verbs()[args[0]]), args[1:]
         self.list_commands(ctx)  # what is written wrongly may be one of them
         return super().resolve_command(ctx, args)
 
@@ -116,7 +116,8 @@ def _command(verb: Verb[Any]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         display = filled(common.DisplayOptions, given)
         values = {key: _names(known[key], value) for key, value in given.items() if not known[key].param.cli_only}
-        _exit(lambda: _print(verb.name, verb.run(values, Progress(not display.quiet, lines=not display.json)), display))
+        run = api.verbs()[verb.name].run
+        _exit(lambda: _print(verb.name, run(values, Progress(not display.quiet, lines=not display.json)), display))
 
     signature = inspect.Signature([
         inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
@@ -243,11 +244,17 @@ def _explain(topic: str | None) -> int:
     return 0
 
 
-def _made(verb: str) -> Any:
-    """Return the command of a verb with its options."""
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(verb)(_command(api.verbs()[verb]))
-    return _lean(typer.main.get_command(alone), api.verbs()[verb].parameters)
+_known: dict[str, tuple[object, Any]] = {}
+
+
+def _made(verb: Verb[Any]) -> Any:
+    """Return the command of a verb with its options: made once, as long as no plug-in changes these."""
+    said = (verb.text, verb.parameters)
+    if verb.name not in _known or _known[verb.name][0] != said:
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        alone.command(verb.name)(_command(verb))
+        _known[verb.name] = said, _lean(typer.main.get_command(alone), verb.parameters)
+    return _known[verb.name][1]
 
 
 def _lean(command: Any, declared: tuple[Parameter, ...] = ()) -> Any:

@@ -17,6 +17,9 @@ from compiling import compile_once
 from databases import opened
 from hypothesis import Phase, settings
 
+from sqlmicro.database import duckdb_warehouse
+from sqlmicro.system import interrupts
+
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")
 REFERENCE = DATA.parent / "reference"
@@ -56,12 +59,15 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"settings-{next(_TESTS)}"))
 
 
-@pytest.fixture
-def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run statements in the thread of the test: that Ctrl-C can stop each is a tenth of a release of a random table."""
-    from sqlmicro.database import duckdb_warehouse
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Run statements in the thread of a test, unless Ctrl-C may come: stopping each costs a tenth of a release."""
+    stops = item.path.parent.name == "trust" or item.path.name in _STOPPED
+    duckdb_warehouse.interruptible = interrupts.interruptible if stops else lambda function, interrupt: function()
 
-    monkeypatch.setattr(duckdb_warehouse, "interruptible", lambda function, interrupt: function())
+
+_STOPPED = ("test_approval.py", "test_cli.py", "test_interrupts.py", "test_mysql.py", "test_parallel.py")
+"""Besides those of trust, the tests whose statements run as a user's do."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -74,7 +74,6 @@ def checked(w: Any, seed: int) -> str:
     return kind
 
 
-@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.long
 @pytest.mark.slow
 def test_random_tables_keep_their_levels() -> None:

@@ -72,7 +72,7 @@ def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
 _TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
 WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)"""
 _VIEW = """SELECT database_name, schema_name, view_name FROM duckdb_views()
-WHERE NOT internal AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
+WHERE database_name <> 'system' AND NOT internal AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
   AND lower(view_name) = lower($3)"""
 
 

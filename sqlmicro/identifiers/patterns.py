@@ -160,6 +160,16 @@ AFTER = {"email": "at", "name": "letters", "address": "letters and digits", "pro
 """Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
 AFTER_IN_ASCII = {"address": AFTER["address"]}
 """The only one of these that takes long among values that are ASCII throughout."""
+NEED_LETTER = (
+    "numbered person", "email", "url", "url of a person", "name", "address", "prose", "letters", "letters and digits",
+)  # fmt: skip
+NEED_MARK = (
+    "email", "uuid", "mac", "ip4", "ip6", "url", "url of a person", "handle", "phone as written", "position",
+    "five decimals", "at", "decimal comma", "percentage", "date by year", "date by year with /", "date with dots",
+    "date by month", "date by day",
+)  # fmt: skip
+NEED_EITHER = ("amount", "missing")
+"""Patterns that need a letter, a mark (an ASCII character that is neither a letter nor a digit), or one of both."""
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose", "missing")
 """Of these the values themselves are needed, to be checked in Python."""
 
@@ -172,12 +182,20 @@ _OTHERS = re.compile(r"[^\x00-\x7f]")
 
 
 @cache
-def in_ascii() -> dict[str, str]:
+def in_ascii(*, letters: bool = True, marks: bool = True) -> dict[str, str]:
     """Return the patterns for values that are ASCII throughout, where they match the same and are compiled sooner.
+
+    Where no value has a letter, or none a mark, those that need one are left out: they match nothing.
 
     A letter is then one of 52. What tells all letters of Unicode takes longer to compile than a small table to match.
     """
-    return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in PATTERNS.items()}
+    never = {
+        *(() if letters else NEED_LETTER),
+        *(() if marks else NEED_MARK),
+        *(() if letters or marks else NEED_EITHER),
+    }
+    wanted = {name: pattern for name, pattern in PATTERNS.items() if name not in never}
+    return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in wanted.items()}
 
 
 @cache

@@ -181,13 +181,13 @@ def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:
         sampled = warehouse.run("load/samples_together.sql", "sampled_together", samples=drawn)
         for relation in drawn:
             warehouse.forget(relation)
-    ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
+    ((json, others, letters, marks),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
     if json and warehouse.reads_json:
         leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
         return _Sampled(leaves, in_folded(), AFTER, FOLDED)  # JSON may have any letters, written as \u00e9
-    if letters:
+    if others:
         return _Sampled(sampled, in_folded(), AFTER, FOLDED)
-    return _Sampled(sampled, in_ascii(), AFTER_IN_ASCII, ())
+    return _Sampled(sampled, in_ascii(letters=letters, marks=marks), AFTER_IN_ASCII, ())
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:

@@ -335,7 +335,6 @@ def test_persons_in_many_rows_are_the_unit(tmp_path: Path) -> None:
         sqlmicro.mdav("visits", db=db, into="second", **given)
 
 
-@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize("seeds", [range(QUICK), pytest.param(range(QUICK, TABLES), marks=pytest.mark.slow)])
 def test_the_union_is_that_of_plain_python(workbench: Any, seeds: range) -> None:
     """Random histories: inserts, deletes, updates; the fewest who share their classes, counted from the releases."""

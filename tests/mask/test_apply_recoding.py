@@ -104,7 +104,6 @@ def _released(release: Any, told: dict[str, Any]) -> Counter[Any]:
     return Counter(zip(*(columns[name] for name in names), strict=True))
 
 
-@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize(
     "numbers", [range(QUICK), pytest.param(range(QUICK, QUICK + TABLES), marks=pytest.mark.slow)], ids=["quick", "more"]
 )

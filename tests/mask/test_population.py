@@ -166,13 +166,11 @@ def random_releases(workbench, seeds):
     return done
 
 
-@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.slow
 def test_releases_of_random_tables(workbench):
     assert len(random_releases(workbench, range(8))) >= 3
 
 
-@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.slow
 def test_releases_of_many_random_tables(workbench):
     assert min(random_releases(workbench, range(1000, 1000 + TABLES // 4)).values()) >= TABLES // 60

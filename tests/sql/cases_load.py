@@ -680,30 +680,29 @@ CASES = [
             (2, "", "plain"),
         ],
     ),
-    # What may be JSON, and what is not ASCII: the smallest character that is not is U+0080.
+    # What may be JSON, what is not ASCII (the smallest character that is not is U+0080), what is a letter, what neither
+    # a letter nor a digit.
     *(
         Case(
             "load/sampled_forms.sql",
-            given={"sampled": values("value", "('ab~')", *given)},
+            given={"sampled": values("value", *given) if given else "SELECT '{é' AS value WHERE false"},
             params={"sampled": rel("sampled")},
-            returns=["json", "other_characters"],
+            returns=["json", "other_characters", "letters", "marks"],
             expect=[expect],
         )
         for given, expect in (
-            (("('{}')",), (True, False)),
-            (("('[1]')", "('a[1]')"), (True, False)),
-            (("('a{')", "('é')"), (False, True)),
-            (("(chr(128))",), (False, True)),
-            (("('東京')", "('[')"), (True, True)),
-            ((), (False, False)),
+            (("('ab~')", "('{}')"), (True, False, True, True)),
+            (("('[1]')", "('2[1]')"), (True, False, False, True)),
+            (("('a{')", "('é')"), (False, True, True, True)),
+            (("(chr(128))", "('1')"), (False, True, False, True)),
+            (("('東京')", "('[')"), (True, True, False, True)),
+            (("('0')", "('19')"), (False, False, False, False)),
+            (("('0')", "('1Z9')"), (False, False, True, False)),
+            (("('a')", "('z')"), (False, False, True, False)),
+            (("('0')", "('-1')"), (False, False, False, True)),
+            (("('0')", "('1 1')"), (False, False, False, True)),
+            ((), (False, False, False, False)),
         )
-    ),
-    Case(
-        "load/sampled_forms.sql",
-        given={"sampled": "SELECT '{é' AS value WHERE false"},
-        params={"sampled": rel("sampled")},
-        returns=["json", "other_characters"],
-        expect=[(False, False)],
     ),
     # Each value counts for every pattern that it matches; those of one pattern are listed, another is only counted.
     Case(

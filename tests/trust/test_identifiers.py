@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
+import string
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import labelled
@@ -254,6 +257,55 @@ def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
                 [pattern, in_ascii()[name]],
             ).fetchall()[0]
             assert matched and others == 0, name
+
+
+def test_a_pattern_is_left_out_only_where_it_can_match_nothing() -> None:
+    """Of values without letters, or without marks, exactly those are left out that need one, read from the pattern."""
+    digits, letters = set(string.digits), set(string.ascii_letters)
+    marks = {chr(code) for code in range(128)} - digits - letters
+    for with_letters, with_marks in ((True, True), (True, False), (False, True), (False, False)):
+        there = digits | (letters if with_letters else set()) | (marks if with_marks else set())
+        found = {name for name, pattern in in_ascii().items() if _matches_some(pattern, there)}
+        assert set(in_ascii(letters=with_letters, marks=with_marks)) == found, (with_letters, with_marks)
+
+
+def _matches_some(pattern: str, there: set[str]) -> bool:
+    """Whether any value of these characters alone has a match, from the tree that Python reads the pattern into."""
+
+    def matches(kind: str, given: Any) -> bool:
+        if kind == "LITERAL":
+            return bool({chr(given), chr(given).swapcase()} & there)
+        if kind in ("ANY", "NOT_LITERAL"):
+            return bool(there - {chr(given or 0)})
+        if kind == "IN":
+            return any(_is_in(char, given) for char in there)
+        if kind == "BRANCH":
+            return any(follows(one) for one in given[1])
+        if kind == "SUBPATTERN":
+            return follows(given[-1])
+        if kind == "MAX_REPEAT":
+            return given[0] == 0 or follows(given[2])
+        assert kind == "AT", kind
+        return True
+
+    def follows(parts: Any) -> bool:
+        return all(matches(str(kind), given) for kind, given in parts)
+
+    return follows(re._parser.parse(pattern.replace("(?i)", "")))  # type: ignore[attr-defined]
+
+
+def _is_in(char: str, given: Any) -> bool:
+    negated = str(given[0][0]) == "NEGATE"
+    found = False
+    for kind, what in given[negated:]:
+        if str(kind) == "RANGE":
+            found |= what[0] <= ord(char) <= what[1]
+        elif str(kind) == "LITERAL":
+            found |= ord(char) == what
+        else:
+            assert str(what) == "CATEGORY_WORD", what
+            found |= char.isalnum() or char == "_"
+    return found != negated
 
 
 def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
