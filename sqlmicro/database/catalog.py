@@ -57,16 +57,31 @@ def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     if mirror:
         mirror.find(warehouse, place[1])
     tables = warehouse.query("catalog", _TABLE, place)
-    found = tables or warehouse.query("catalog", _VIEW, place)  # the views of the system make this one dear
+    found = tables or warehouse.query("catalog", _VIEW, place)
     if not found:
         return None
-    relation = Name(*found[0])
-    if mirror is None and kind_of(warehouse, relation.catalog) == postgres.KIND:
+    relation = _reached(warehouse, Name(*found[0]))
+    return relation, bool(tables) and (mirror is None or mirror.is_table(relation))
+
+
+def find_beside(warehouse: DuckDB, names: Sequence[Name]) -> list[Name | None]:
+    """Look tables or views of one schema up at once, as `find_relation` does one after the other."""
+    catalog, schema, _ = warehouse.full(names[0])
+    if mirror := warehouse.mirrors.get(catalog.lower()):
+        mirror.find(warehouse, schema)
+    asked = [catalog, schema, list(range(len(names))), [name.table for name in names]]
+    found = {place: _reached(warehouse, Name(*name)) for place, *name in warehouse.query("catalog", _BESIDE, asked)}
+    return [found.get(place) for place in range(len(names))]
+
+
+def _reached(warehouse: DuckDB, relation: Name) -> Name:
+    """Return a relation as it was found, unless it is of a server that DuckDB's own extension reaches."""
+    if relation.catalog.lower() not in warehouse.mirrors and kind_of(warehouse, relation.catalog) == postgres.KIND:
         raise InputError(
             str(relation), "a PostgreSQL server must be one that sqlmicro has connected to itself",
             "a database that DuckDB's own extension has attached", "Attach it with --attach NAME=postgres:…",
         )  # fmt: skip
-    return relation, bool(tables) and (mirror is None or mirror.is_table(relation))
+    return relation
 
 
 _TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
@@ -74,6 +89,14 @@ WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lo
 _VIEW = """SELECT database_name, schema_name, view_name FROM duckdb_views()
 WHERE database_name <> 'system' AND NOT internal AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
   AND lower(view_name) = lower($3)"""
+
+_BESIDE = """SELECT place, database_name, schema_name, name FROM (
+  SELECT database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE lower(database_name) = lower($1)
+  UNION ALL
+  SELECT database_name, schema_name, view_name FROM duckdb_views()
+  WHERE database_name <> 'system' AND NOT internal AND lower(database_name) = lower($1))
+JOIN (SELECT unnest($3) AS place, unnest($4) AS asked) ON lower(name) = lower(asked)
+WHERE lower(schema_name) = lower($2)"""
 
 
 def tables_of(warehouse: DuckDB, names: Sequence[Name]) -> set[str]:

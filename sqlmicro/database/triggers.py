@@ -9,9 +9,9 @@ from sqlmicro.database.catalog import kind_of
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, statement
 
-# Of the system's own database nothing is asked: its views would be made for that, which takes as long as ten look-ups.
-_DUCKDB = """SELECT trigger_name FROM duckdb_triggers() WHERE database_name <> 'system'
-AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)
+# When triggers are first listed, the views of the system are made, which takes as long as ten look-ups.
+_DUCKDB = """SELECT trigger_name FROM duckdb_triggers()
+WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)
 ORDER BY 1"""
 _SQLITE = """SELECT name FROM sqlite_master
 WHERE type = 'trigger' AND lower(tbl_name) = lower({{ name.table | lit }}) ORDER BY 1"""
@@ -21,8 +21,7 @@ _THEIRS = {
     "sqlite": ("SELECT * FROM sqlite_query({{ catalog | lit }}, {{ asked | lit }})", _SQLITE),
     "mysql": ("SELECT * FROM mysql_query({{ catalog | lit }}, {{ asked | lit }})", _MYSQL),
 }
-_DUCKDB_ANY = """SELECT count(*) FROM duckdb_triggers()
-WHERE database_name <> 'system' AND lower(database_name) = lower($1)"""
+_DUCKDB_ANY = """SELECT count(*) FROM duckdb_triggers() WHERE lower(database_name) = lower($1)"""
 _CATALOG = "catalog"
 
 

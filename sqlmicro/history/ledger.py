@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.catalog import find_beside, find_relation
 from sqlmicro.database.columns import Column
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
@@ -145,11 +145,12 @@ def _intact(entry: str, previous: str | None, told: Sequence[object], evidence: 
 
 def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
     """Return all entries of a ledger, the oldest first; none where there is no table of releases."""
-    if find_relation(warehouse, releases) is None:
-        return []
     withdrawn = beside(releases, "withdrawn")
+    there, any_withdrawn = find_beside(warehouse, [releases, withdrawn])
+    if there is None:
+        return []
     reasons: dict[int, str] = {}
-    if find_relation(warehouse, withdrawn):
+    if any_withdrawn:
         reasons = dict(warehouse.query("ledger", _WITHDRAWN, withdrawn=withdrawn))
     rows = warehouse.query("ledger", _ENTRIES, releases=releases)
     found: list[Entry] = []

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.catalog import find_beside
 from sqlmicro.database.columns import Column
 from sqlmicro.database.content import by_kind
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.loading import KNOWN_BY
-from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.templates import Name, Params, Select
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
 from sqlmicro.registry import find
@@ -189,13 +189,21 @@ def shared(warehouse: DuckDBWarehouse, members: Select, k: int) -> Union:
     return Union(int(persons), int(fewest), int(below), int(known), int(of_release))
 
 
-def remembers(warehouse: DuckDBWarehouse, releases: Name, entry: ledger.Entry) -> bool:
-    """Tell whether a ledger still has what it remembers of a release as it was: classes, their values, contents."""
-    tables = [ledger.beside(releases, name) for name in REMEMBERED]
-    there = [table if find_relation(warehouse, table) else None for table in tables]
-    if entry.remembered is None or there[0] is None:
-        return False
-    return entry.remembered == _hashed(_sums(warehouse, there, entry.release))
+def forgotten(warehouse: DuckDBWarehouse, releases: Name, entries: Sequence[ledger.Entry]) -> list[ledger.Entry]:
+    """Return the entries of which a ledger has not all that it remembered: classes, their values, contents."""
+    tables = find_beside(warehouse, [ledger.beside(releases, name) for name in REMEMBERED])
+    if tables[0] is None:
+        return [*entries]
+    numbers = sorted({one.release for one in entries})
+    sums: dict[int, list[tuple[int, int]]] = {number: [] for number in numbers}
+    for table, columns in zip(tables, REMEMBERED.values(), strict=True):
+        told: dict[int, tuple[int, int]] = {}
+        if table is not None:
+            rows = warehouse.rows("history/digests.sql", remembered=table, columns=columns, releases=numbers)
+            told = {int(number): (count, hashes) for number, count, hashes in rows}
+        for number, found in sums.items():
+            found.append(told.get(number, (0, 0)))
+    return [one for one in entries if one.remembered is None or one.remembered != _hashed(sums[one.release])]
 
 
 def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None]) -> str:
@@ -204,21 +212,16 @@ def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None]) -
     A table that there is not remembers nothing, like an empty one. It is a hash: a number of persons would differ
     between two nights by whoever came or left.
     """
-    return _hashed(_sums(warehouse, tables))
+    told = zip(tables, REMEMBERED.values(), strict=True)
+    return _hashed([
+        warehouse.rows("history/digest.sql", remembered=table, columns=columns)[0] if table else (0, 0)
+        for table, columns in told
+    ])  # fmt: skip
 
 
-def _hashed(sums: str) -> str:
-    return sha256(sums.encode()).hexdigest()
-
-
-def _sums(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None], release: int | None = None) -> str:
-    found = []
-    for table, columns in zip(tables, REMEMBERED.values(), strict=True):
-        own = table
-        if release is not None and table is not None:
-            own = select("history/remembered_of.sql", remembered=table, columns=columns, release=release)
-        found.append(warehouse.rows("history/digest.sql", remembered=own, columns=columns)[0] if own else (0, 0))
-    return ", ".join(f"{count} {hashes}" for count, hashes in found)
+def _hashed(sums: Sequence[tuple[Any, ...]]) -> str:
+    """Return the hash of how many rows each table of `REMEMBERED` has, and of the sums of their hashes."""
+    return sha256(", ".join(f"{count} {hashes}" for count, hashes in sums).encode()).hexdigest()
 
 
 def is_given_anew(warehouse: DuckDBWarehouse, contents: Name, remembered: Name, releases: list[int]) -> bool:

@@ -203,7 +203,7 @@ def _hold(book: Book, release: Release, others: Sequence[Entry], k: int | None, 
         return
     numbers = [one.release for one in others]
     named = ", ".join(f"release {one.release} ({one.target})" for one in others)
-    forgotten = [str(one.release) for one in others if not union.remembers(book.warehouse, book.table("releases"), one)]
+    forgotten = [str(one.release) for one in union.forgotten(book.warehouse, book.table("releases"), others)]
     if forgotten:
         told = f"the classes of release {', '.join(forgotten)} are not remembered, so that nothing could be measured"
         _settle(release, [_Finding(_check(UNION_K, [], None, k), told)], named)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import risk_tables, triggers, unfinished
-from sqlmicro.database.catalog import find_relation, kind_of
+from sqlmicro.database.catalog import find_beside, find_relation, kind_of
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
@@ -181,14 +181,14 @@ def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
         target.record_table(warehouse, name)
         for name in (*ledger.TABLES, *remembered.TABLES, "audits", "candidates", unfinished.TABLE)
     ]
-    if triggers.none_in(warehouse, warehouse.full(tables[0]).catalog):
+    found = [table for table in find_beside(warehouse, tables) if table]
+    if not found or triggers.none_in(warehouse, found[0].catalog):
         return
-    for table in tables:
-        found = find_relation(warehouse, table)
-        there = triggers.on(warehouse, found[0]) if found else []
+    for table in found:
+        there = triggers.on(warehouse, table)
         if there:
             must = "the tables that releases are recorded in must have no triggers, which run after the audit"
-            raise InputError(str(found and found[0]), must, ", ".join(there), "Drop them")
+            raise InputError(str(table), must, ", ".join(there), "Drop them")
 
 
 def check(warehouse: DuckDBWarehouse, target: Target) -> None:
@@ -204,11 +204,12 @@ def check(warehouse: DuckDBWarehouse, target: Target) -> None:
 
 def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
     """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
-    if find_relation(warehouse, releases) is None:
-        return
     tables = {releases: {*RECORDED}, ledger.beside(releases, "memory"): {"release", *union.REMEMBERED["memory"]}}
-    for table, columns in tables.items():
-        others = {name for name, _ in warehouse.describe(table)} ^ columns if find_relation(warehouse, table) else set()
+    found = find_beside(warehouse, list(tables))
+    if found[0] is None:
+        return
+    for (table, columns), there in zip(tables.items(), found, strict=True):
+        others = {name for name, _ in warehouse.describe(table)} ^ columns if there else set()
         if not others:
             continue
         raise InputError(

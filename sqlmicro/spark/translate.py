@@ -33,6 +33,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/classes_of_seats.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/carried_members.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/digest.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
+    "history/digests.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/union_classes.sql": "groups by lists of structs: the ledger is kept by DuckDB",
     "load/copies.sql": "follows the order of a table, which Spark does not keep: load/copies_apart.sql",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",

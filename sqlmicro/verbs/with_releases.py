@@ -132,7 +132,7 @@ def _by_ledger(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: Aud
     entries = ledger.entries(warehouse, releases)
     own = _entry(entries, options.table, "audit", "Name the columns that all of them have with --match")
     others = [_entry(entries, name, "audit, --with", "List them: sqlmicro ledger") for name in options.with_]
-    forgotten = [one for one in (own, *others) if not union.remembers(warehouse, releases, one)]
+    forgotten = union.forgotten(warehouse, releases, (own, *others))
     if forgotten:
         numbers = ", ".join(str(one.release) for one in forgotten)
         raise InputError("audit, --with", "needs the classes of persons in all releases", f"none of release {numbers}")

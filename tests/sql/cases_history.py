@@ -155,6 +155,14 @@ CASES = [
         returns=["kept", "hashes"],
         expect=[(0, 0)],
     ),
+    # Of each release asked for its own rows; another release counts for none, and one without rows is not there.
+    Case(
+        "history/digests.sql",
+        given={"remembered": values("release, who, class", "(3, 1, 6)", "(3, 2, 6)", "(4, 1, 6)", "(5, 1, 7)")},
+        params={"remembered": rel("remembered"), "columns": ["who", "class"], "releases": [3, 5, 9]},
+        returns=["release", "kept", "hashes"],
+        expect=[(3, 2, _both((1, 6), (2, 6))), (5, 1, _both((1, 7)))],
+    ),
     Case(
         "history/values_of_members.sql",
         given={
