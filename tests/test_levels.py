@@ -17,7 +17,7 @@ from naive_levels import KINDS, MASKS, NOT_SENSITIVE, NUMBERS, ONLY_NUMBERS, Row
 import sqlmicro as sm
 from sqlmicro.database import levels
 
-TABLES = int(os.environ.get("TABLES", settings.default.max_examples // 2))
+TABLES = int(os.environ.get("TABLES", settings.default.max_examples // 5))
 
 
 def released(w: Any, rows: list[Row], columns: list[str], kind: str, k: int, keys: dict[str, Any]) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from typing import Any
 
@@ -14,7 +15,8 @@ import sqlmicro
 from . import naive
 from .conftest import Attack
 
-MORE = pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 60), marks=pytest.mark.slow)], ids=str)
+TABLES = int(os.environ.get("TABLES", "20"))
+MORE = pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, TABLES), marks=pytest.mark.slow)], ids=str)
 
 NAMES = ["linkage", "all-records"]
 

@@ -1,6 +1,6 @@
 """Methods side by side on TARRAGONA: what they lose, how many records the strongest linkage links, CPU seconds.
 
-python tests/bench/choosing.py [--data FOLDER] [--k 3 10] [--only METHOD] [--table]
+python tests/bench/choosing.py [--data FOLDER] [--k 3 10] [--only METHOD ...] [--table]
 
 One JSON line a method and k; --table prints the lines of the table in `sqlmicro help choosing` instead. An attacker who
 has all records, in all columns, is the strongest of a family; `linked` is the share that is found, ties shared.
@@ -46,7 +46,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=Path(DATA))
     parser.add_argument("--k", type=int, nargs="+", default=[3, 10])
-    parser.add_argument("--only", default="", help="methods whose label starts so")
+    parser.add_argument("--only", nargs="+", default=[""], help="methods whose label starts so")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     table = pa.csv.read_csv(given.data / "tarragona.csv")
@@ -54,7 +54,7 @@ def main():
     wanted = [(name.replace("_", "-"), name, {"k": k}) for k in given.k for name in GROUPING]
     wanted += [(label, name, settings) for label, (name, settings) in MASKING.items()]
     with sm.open() as session:
-        wanted = [one for one in wanted if one[0].startswith(given.only)]
+        wanted = [one for one in wanted if one[0].startswith(tuple(given.only))]
         # The first run of a kernel compiles or loads it.
         for name in {name for _, name, settings in wanted if "k" in settings}:
             getattr(session, name)(table.slice(0, 60), columns=table.column_names[:3], rest="drop", k=3).close()

@@ -1,7 +1,7 @@
 """SAFE, the direct search: what of its release can be denied, at which deviations and in how many CPU seconds.
 
 python tests/bench/deniable.py [--file survey persons testdata mikrozensus adult] [--k 3 5] [--effort full]
-    [--seed 1 2 3] [--insist] [--runs 6] [--no-means]
+    [--seed 1 2 3] [--insist] [--runs 6] [--no-means] [--rows 1000]
 
 `survey` is the file of safe_search.py, all eight columns with their own values; the others are the nominal columns of
 the files of regroup.py. What is told is counted anew from the records before and after, in plain Python but for the
@@ -233,6 +233,7 @@ def main():
     parser.add_argument("--invented", type=float, default=INVENTED)
     parser.add_argument("--no-means", action="store_true", help="Leave the means of subgroups out of the objective.")
     parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--rows", type=int, help="the first so many records")
     given = parser.parse_args()
     for name in given.file:
         measure(name, given)
@@ -241,6 +242,7 @@ def main():
 def measure(name, given):
     """Say what is to say of one file."""
     records, nominal, numeric = read(name)
+    records = records[: given.rows]
     order = nominal, numeric
     ordered = records[:, nominal + numeric]
     original = Counter(map(tuple, ordered.tolist()))

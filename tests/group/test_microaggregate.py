@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,9 @@ BEST = {
     "eia": {3: 0.355, 5: 0.735, 10: 1.94},
 }
 BOUND = {"census": 4.646, "tarragona": 13.857}
+WHOLE = bool(os.environ.get("WHOLE"))
+"""Whether the losses are measured on every set and with every seed, not on one: hundreds of CPU seconds."""
+SEEDS = (1, 2, 3) if WHOLE else (2,)
 SETS = [(data, k) for data in MDAV for k in (3, 5, 10)]
 every_set = pytest.mark.parametrize(("data", "k"), SETS)
 
@@ -75,24 +79,18 @@ def test_fast_loses_less_than_mdav(data_folder: Path, data: str, k: int) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 10), ("eia", 5)])
-def test_balanced_reaches_the_loss_it_promises(data_folder: Path, data: str, k: int) -> None:
-    X = read(data_folder, data)
-    assert loss(X, group(X, k, "balanced").labels) <= BALANCED[data][k]
-
-
-@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 @every_set
-def test_balanced_reaches_the_losses_it_promises_with_other_seeds(data_folder: Path, data: str, k: int) -> None:
+def test_balanced_reaches_the_losses_it_promises(data_folder: Path, data: str, k: int, seed: int) -> None:
     X = read(data_folder, data)
-    found = [loss(X, group(X, k, "balanced", seed).labels) for seed in (2, 3)]
-    assert max(found) <= BALANCED[data][k]
-    assert data not in BOUND or k > 3 or min(found) >= BOUND[data]
+    found = loss(X, group(X, k, "balanced", seed).labels)
+    assert found <= BALANCED[data][k]
+    assert data not in BOUND or k > 3 or found >= BOUND[data]
 
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 3), ("eia", 3)])
+@pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 3), ("eia", 3)][: None if WHOLE else 1])
 def test_best_reaches_the_losses_it_promises(data_folder: Path, data: str, k: int) -> None:
     X = read(data_folder, data)
     found = loss(X, group(X, k, "best").labels)

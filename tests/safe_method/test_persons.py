@@ -16,7 +16,7 @@ import sqlmicro
 from sqlmicro import InputError, ParameterError
 from sqlmicro.safe_method.persons import dealt, least_records
 
-TABLES = int(os.environ.get("TABLES", "50"))
+TABLES = int(os.environ.get("TABLES", "24"))
 
 
 def _texts(values: Any) -> list[str]:
