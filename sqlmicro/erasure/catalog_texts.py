@@ -44,6 +44,10 @@ _MACROS = (
     "SELECT count(DISTINCT function_oid) FROM duckdb_functions() "
     "WHERE NOT internal AND macro_definition IS NOT NULL AND database_name = $1"
 )
+_LISTING = (
+    "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal AND starts_with(function_name, 'duckdb_')"
+)
+_listed: dict[str, frozenset[str]] = {}
 _NAME = r'(?:"(?:[^"]|"")*"|[^\s."(]+)'
 _MACRO = re.compile(rf"(?s)CREATE MACRO (?P<name>(?:{_NAME}\.)?{_NAME}) \(.*")
 _STATEMENTS = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^'";])+;""")
@@ -79,14 +83,19 @@ def labels(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, lis
 
 def texts(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
     """Yield every definition and comment: kind of place, name, text."""
-    definitions = list(_DEFINITIONS)
+    yield from _defined(warehouse, catalog)
+    yield from (("comment", f"{kind} {where}", text) for kind, where, text in comments(warehouse, catalog))
+
+
+def _defined(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
+    """Yield every definition: kind of place, name, text."""
+    listed = list(_DEFINITIONS)
     if has(warehouse, "triggers"):
-        definitions.append(("trigger", _TRIGGERS))
-    for kind, select in definitions:
+        listed.append(("trigger", _TRIGGERS))
+    for kind, select in listed:
         rows = warehouse.query(_WHERE, select + "database_name = $1 ORDER BY ALL", [catalog])
         yield from ((kind, where, text) for where, text in rows)
     yield from (("macro", where, text) for where, text in _macros(warehouse, catalog))
-    yield from (("comment", f"{kind} {where}", text) for kind, where, text in comments(warehouse, catalog))
 
 
 def comments(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, str]]:
@@ -141,9 +150,10 @@ def _fields(kind: str) -> list[str]:
 
 
 def has(warehouse: DuckDBWarehouse, kind: str) -> bool:
-    """Tell whether this DuckDB lists such entries of a catalog."""
-    wanted = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $1"
-    return bool(warehouse.query(_WHERE, wanted, [f"duckdb_{kind}"])[0][0])
+    """Tell whether this DuckDB lists such entries of a catalog: that goes by its version, not by the database."""
+    if warehouse.version not in _listed:
+        _listed[warehouse.version] = frozenset(str(name) for (name,) in warehouse.query(_WHERE, _LISTING))
+    return f"duckdb_{kind}" in _listed[warehouse.version]
 
 
 def _macros(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
@@ -207,8 +217,7 @@ def not_held(warehouse: DuckDBWarehouse, catalog: str) -> list[Quoting]:
     """Return the definitions of a database that quote what no record of its tables holds."""
     quoted = {
         (kind, where, text): set(filter(_TELLING.search, literals(text, SHORTEST_NUMBER)))
-        for kind, where, text in texts(warehouse, catalog)
-        if kind != "comment"
+        for kind, where, text in _defined(warehouse, catalog)
     }
     wanted = sorted(set().union(*quoted.values()))
     held = _OURS | (_held(warehouse, catalog, wanted) if wanted else set())

@@ -20,7 +20,7 @@ import sqlmicro
 from sqlmicro.database import opening
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 
-TABLES = int(os.environ.get("TABLES", "60"))
+TABLES = int(os.environ.get("TABLES", "21"))
 METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
 QUICK = 3  # tables, each of another method
 ODD = 'net "income"'

@@ -1,9 +1,10 @@
 """Runs a release again and again, stops it at a statement or moment, and tells what it left: JSON lines.
 
 Called with a folder that holds `pristine.duckdb` and a plan in JSON: `stops` (a list of `[signal, share]`: after
-which share of the statements of a run), `random` (how many kills at random moments; a run that was faster is not one
-of them), or `files`: a job of two releases to files, killed before every statement from the moment on that they are put
-in place; `files` says every how many.
+which share of the statements of a run), `kinds` (signals, sent in turn before the first statement of each kind),
+`random` (how many kills at random moments, spread over a run; a run that was faster is not one of them), or `files`: a
+job of two releases to files, killed from the moment on that they are put in place, before every statement, or, unless
+`files` is "whole", every first of several alike.
 Every run is forked from here after a whole run in this process, whose database is closed again, so that it costs no
 more than the work itself.
 """
@@ -19,7 +20,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +93,18 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
         def call(*given: Any, **named: Any) -> Any:
             nonlocal count
             count += counts
-            os.pwrite(counter, b"%8d" % count, 0)
+            if counts and stop is None:
+                kind = given[1] if before is statement else before.__name__
+                os.write(kinds, f"{kind}\n".encode())
             if counts and stop is not None and count == stop[1]:
                 os.kill(os.getpid(), stop[0])
             return before(*given, **named)
 
         return call
 
-    if stop is not None or not (folder / "count").exists():
-        counter = os.open(folder / "count", os.O_WRONLY | os.O_CREAT)
-        DuckDBWarehouse._call = counted(DuckDBWarehouse._call)  # type: ignore[method-assign]
+    if stop is not None or not (folder / "kinds").exists():
+        kinds, statement = os.open(folder / "kinds", os.O_WRONLY | os.O_CREAT | os.O_APPEND), DuckDBWarehouse._call
+        DuckDBWarehouse._call = counted(statement)  # type: ignore[method-assign]
         DuckDBWarehouse.attach = counted(DuckDBWarehouse.attach)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
         Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
@@ -167,6 +171,12 @@ def load(pristine: Path) -> None:
             typer.main.get_command(cli.app).main(arguments(db))
 
 
+def firsts(kinds: Sequence[str]) -> list[int]:
+    """Return the number of the first statement of each kind; what computes in one stage is of one kind."""
+    stages = [kind.partition("/")[0] for kind in kinds]
+    return [stages.index(stage) + 1 for stage in dict.fromkeys(stages)]
+
+
 def main() -> None:
     global _files
     folder, plan = Path(sys.argv[1]), json.loads(sys.argv[2])
@@ -181,11 +191,13 @@ def main() -> None:
         sys.exit(f"the release that is to be stopped does not run: {(folder / 'err').read_text()}")
     new = state_after(folder)
     print(json.dumps({"old": old, "new": new}))
-    last = int((folder / "count").read_text())
-    moments = random.Random(7)
-    stops: list[Any] = [[number, max(1, round(share * last))] for number, share in plan.get("stops", [])]
+    kinds = (folder / "kinds").read_text().splitlines()
+    stops: list[Any] = [[sent, max(1, round(share * len(kinds)))] for sent, share in plan.get("stops", [])]
+    if "kinds" in plan:
+        stops = list(zip(cycle(plan["kinds"]), firsts(kinds)))
     if _files:
-        stops = [[signal.SIGKILL, number] for number in range(1, last + 1, plan["files"])]
+        every = plan["files"] == "whole"
+        stops = [[signal.SIGKILL, at + 1] for at, kind in enumerate(kinds) if every or kinds[at - 1 : at] != [kind]]
     seconds = 0.0
     if not stops:
         started = time.monotonic()
@@ -193,13 +205,14 @@ def main() -> None:
             reset(folder)
             os.waitpid(forked(lambda: release(folder)), 0)
         seconds = (time.monotonic() - started) / 3
-    kills, tries = plan.get("random", 0), 0
-    while stops or (kills and tries < 3 * plan["random"]):
+    moments, kills = random.Random(7), plan.get("random", 0)
+    wanted, tries = kills, 0
+    while stops or (kills and tries < 3 * wanted):
         stop, tries = stops.pop(0) if stops else None, tries + 1
         reset(folder)
         if stop is None:
             child = forked(lambda: release(folder))
-            time.sleep(moments.uniform(0, 0.95 * seconds))
+            time.sleep((tries % wanted + moments.random()) / wanted * 0.95 * seconds)
             os.kill(child, signal.SIGKILL)
         else:
             child = forked(lambda stop=stop: release(folder, tuple(stop)))  # type: ignore[misc]

@@ -23,6 +23,7 @@ from sqlmicro.erasure import purge as purging
 
 from .test_erasure import make
 
+KILLS, WHOLE = int(os.environ.get("KILLS", "24")), "WHOLE" in os.environ
 DRIVER = Path(__file__).with_name("crash_driver.py")
 ROWS = 300
 IN_PLACE = ("--columns", "income,born", "--keep", "sex", "--drop", "name,token,grade", "--k", "5", "--in-place")
@@ -87,11 +88,14 @@ def test_a_kill_leaves_the_old_or_the_new_state_and_a_signal_ends_in_one_of_them
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_kill_at_every_statement_while_files_are_put_in_place(tmp_path: Path) -> None:
-    """Two releases in one job: pending record, two renames, final record; the next start settles all of it."""
+def test_a_kill_at_every_kind_of_statement_while_files_are_put_in_place(tmp_path: Path) -> None:
+    """Two releases in one job: pending record, two renames, final record; the next start settles all of it.
+
+    WHOLE=1 kills at every statement, also where the one before was of the same kind.
+    """
     make(tmp_path / "pristine.duckdb", ROWS, compressed=False)
     done = subprocess.run(
-        [sys.executable, str(DRIVER), str(tmp_path), json.dumps({"files": 1})],
+        [sys.executable, str(DRIVER), str(tmp_path), json.dumps({"files": "whole" if WHOLE else "each kind"})],
         capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"}, timeout=3600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -113,13 +117,10 @@ def test_a_kill_at_every_statement_while_files_are_put_in_place(tmp_path: Path) 
     assert set(found) == {"old", "new"}
 
 
-KILLS = int(os.environ.get("KILLS", "80"))
-
-
 @pytest.mark.slow
 @pytest.mark.long
 def test_kills_at_random_moments(tmp_path: Path) -> None:
-    """KILLS=250 makes as many."""
+    """One in each of as many parts of a run; KILLS=250 makes as many."""
     first, stops = drive(tmp_path, random=KILLS)
     assert all(stop["status"] == -signal.SIGKILL for stop in stops)
     found = Counter(phase(first, stop) for stop in stops)
