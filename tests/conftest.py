@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -46,6 +47,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _TESTS = count(1)
+gc.disable()  # until all tests are collected
 
 # A shell without a terminal starts its background jobs with Ctrl-C ignored, which they hand down to their children.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -77,6 +79,12 @@ _STOPPED = ("test_approval.py", "test_cli.py", "test_interrupts.py", "test_mysql
 def pytest_configure(config: pytest.Config) -> None:
     """Compile before the workers are started."""
     compile_once(config)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and not among the tests: these stay."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
