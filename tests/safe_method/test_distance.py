@@ -10,6 +10,7 @@ import pytest
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
 from sqlmicro.safe_method import distance
 from sqlmicro.system.reporting import as_json
 
@@ -31,6 +32,11 @@ def measured(
     weights: distance.Weights = distance.EQUAL,
 ) -> dict[str, Any]:
     """Do what `measure` does in a warehouse that is open already."""
+    return between(warehouse, *loaded(warehouse, files, columns, numeric), columns, numeric, order, weights)
+
+
+def loaded(warehouse: DuckDBWarehouse, files: list[Rows], columns: list[Column], numeric: list[int]) -> list[Name]:
+    """Return the cells of files, each loaded and aggregated once."""
     import pyarrow as pa
 
     relations = []
@@ -41,11 +47,22 @@ def measured(
         table = pa.table(arrays, [column.staged for column in columns])
         given = warehouse.load(table, f"given_{number}", "test")
         relations.append(warehouse.run("safe/cells.sql", f"cells_{number}", relation=given, columns=columns))
+    return relations
+
+
+def between(
+    warehouse: DuckDBWarehouse,
+    before: Name,
+    after: Name,
+    columns: list[Column],
+    numeric: list[int],
+    order: int,
+    weights: distance.Weights = distance.EQUAL,
+) -> dict[str, Any]:
+    """Return the distance from cells to cells."""
     nominal = [column for j, column in enumerate(columns) if j not in numeric]
     numbers = [column for j, column in enumerate(columns) if j in numeric]
-    found: dict[str, Any] = as_json(
-        distance.measure(warehouse, relations[0], relations[1], nominal, numbers, order, weights)
-    )
+    found: dict[str, Any] = as_json(distance.measure(warehouse, before, after, nominal, numbers, order, weights))
     return found
 
 

@@ -17,7 +17,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.safe_method import distance
 
 from .naive import Rows, naive_distance, one_hot
-from .test_distance import measured
+from .test_distance import between, loaded
 
 COLUMNS = make_columns([("Alter", "INTEGER"), ("Gehalt", "INTEGER"), ("Ort", "VARCHAR"), ("Geschlecht", "VARCHAR")])
 AGE, PAY, TOWN, SEX = COLUMNS
@@ -113,17 +113,19 @@ def test_the_distance_is_the_dense_one(
     kinds = [(f"c{j}", "VARCHAR" if j < nominal else "DOUBLE") for j in range(nominal + numeric)]
     columns, numbers = make_columns(kinds), list(range(nominal, nominal + numeric))
     counts, sums = naive_distance(a, b, list(range(nominal)), numbers, order)
-    found = measured(warehouse, [a, b], columns, numbers, order, distance.Weights(*weights))
+    mixed = [random.sample(file, len(file)) for file in (a, b)]
+    one, other, *again = loaded(warehouse, [a, b, *mixed], columns, numbers)
+    given = columns, numbers, order
+    found = between(warehouse, one, other, *given, distance.Weights(*weights))
     assert found["counts"] == pytest.approx(counts, abs=1e-11)
     assert found["sums"] == pytest.approx(sums, rel=1e-9, abs=1e-11)
     assert found["distance"] == pytest.approx(weights[0] * counts + weights[1] * sums, rel=1e-9, abs=1e-11)
     # The order of the rows does not matter.
-    mixed = [random.sample(file, len(file)) for file in (a, b)]
-    again = measured(warehouse, mixed, columns, numbers, order, distance.Weights(*weights))
-    assert again["distance"] == pytest.approx(found["distance"], rel=1e-12, abs=1e-12)
-    assert measured(warehouse, [a, mixed[0]], columns, numbers, order)["distance"] == 0
+    of_mixed = between(warehouse, *again, *given, distance.Weights(*weights))
+    assert of_mixed["distance"] == pytest.approx(found["distance"], rel=1e-12, abs=1e-12)
+    assert between(warehouse, one, again[0], *given)["distance"] == 0
     # From b to a: the same deviations, measured against the sizes and totals of b.
-    back, counts_back = measured(warehouse, [b, a], columns, numbers, order), len(a) / len(b)
+    back, counts_back = between(warehouse, other, one, *given), len(a) / len(b)
     assert back["counts"] == pytest.approx(found["counts"] * counts_back, rel=1e-9, abs=1e-11)
     assert back["orders"]["all"]["count_deviation"] == found["orders"]["all"]["count_deviation"]
     for name, largest in found["orders"]["all"]["sum_max"].items():
@@ -140,5 +142,6 @@ def test_the_distance_of_files_with_the_same_values_is_symmetric(
     b = list(zip(*(random.sample(values, len(values)) for values in map(list, zip(*a, strict=True))), strict=True))
     kinds = [(f"c{j}", "VARCHAR" if j < nominal else "DOUBLE") for j in range(nominal + numeric)]
     columns, numbers = make_columns(kinds), list(range(nominal, nominal + numeric))
-    there, back = measured(warehouse, [a, b], columns, numbers, 3), measured(warehouse, [b, a], columns, numbers, 3)
+    one, other = loaded(warehouse, [a, b], columns, numbers)
+    there, back = (between(warehouse, *pair, columns, numbers, 3) for pair in ((one, other), (other, one)))
     assert there["distance"] == pytest.approx(back["distance"], rel=1e-9, abs=1e-12)

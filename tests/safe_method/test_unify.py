@@ -152,7 +152,7 @@ def _types(workbench: Any, db: str, table: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @given(n=st.integers(6, 40), seed=st.integers(0, 9999), k=st.integers(2, 4), small=st.sampled_from(["merge", "drop"]))
-@settings(max_examples=settings.default.max_examples // 25)
+@settings(max_examples=settings.default.max_examples // 50)
 def test_every_candidate_of_every_unification_keeps_the_promise(
     workbench: Any, n: int, seed: int, k: int, small: str
 ) -> None:

@@ -440,8 +440,16 @@ def test_a_column_may_have_any_name(connection, stage, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_column_may_have_any_name(connection, stage, tmp_path, monkeypatch):
+    """Every column of a case and every name; with WHOLE=1 each column has each name."""
     monkeypatch.chdir(tmp_path)
-    assert wrongly_renamed(connection, stage, product) == []
+
+    def every(columns, names):
+        if os.environ.get("WHOLE"):
+            return product(columns, names)
+        many = max(len(columns), len(names)) if names else 0
+        return [(columns[i % len(columns)], names[i % len(names)]) for i in range(many)]
+
+    assert wrongly_renamed(connection, stage, every) == []
 
 
 def renaming(case):
