@@ -36,7 +36,7 @@ from sqlmicro.verbs import series as series_verb
 from . import outsider
 from .outsider import BITS, Row
 
-MANY = int(os.environ.get("HISTORIES", "4"))
+MANY = int(os.environ.get("HISTORIES", "2"))
 QUICK = ("mdav", "mondrian", "individual-ranking", "noise")
 """One history of each in the quick suite: of seats, recodings, cohorts and masks."""
 ODD = 'net "income"'

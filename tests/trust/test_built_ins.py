@@ -248,8 +248,8 @@ def test_commands_do_the_same_whatever_of_the_worst_names_is_shadowed(warehouse:
 @pytest.mark.slow
 @pytest.mark.long
 def test_commands_do_the_same_whatever_name_is_shadowed(warehouse: Path) -> None:
-    """All that a statement calls, sixteen names at a time; SHADOWED=1 has one name after the other."""
-    each(warehouse, shadows.called(), 1 if os.environ.get("SHADOWED") else 16)
+    """All that a statement calls, 48 names at a time; SHADOWED=1 has one name after the other."""
+    each(warehouse, shadows.called(), 1 if os.environ.get("SHADOWED") else 48)
 
 
 # The owner's own SQL

@@ -129,11 +129,11 @@ def test_a_purge_leaves_no_canary_and_a_plain_replacement_thousands(
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("compressed", [True, False])
-def test_a_purge_of_300_000_records(tmp_path: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = check_erasure(tmp_path, FULL, compressed, monkeypatch)
+@pytest.mark.parametrize(("compressed", "rows"), [(True, FULL), (False, FULL // 3)])
+def test_a_purge_of_many_records(tmp_path: Path, compressed: bool, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = check_erasure(tmp_path, rows, compressed, monkeypatch)
     print(json.dumps({"duckdb": duckdb.__version__, "compressed": compressed, **counts}))
-    assert counts["before"] > FULL
+    assert counts["before"] > rows
     assert counts["plain"] > 50_000
     assert 50 <= counts["labels"] <= 200
     assert counts["purged"] == 0
