@@ -49,7 +49,6 @@ NEED_RECORDS = {"linkage", "pmse", "suda", "suda-ihsn"}
 CASES = {
     "alone": {"sensitive": ["job"]},
     "with persons": {"person": ["person"], "sensitive": ["job"]},
-    "beside the original": {"original": True, "match": ["id"], "sensitive": ["job"]},
     "missing values match": {"nulls": "wildcard"},
     "a population": {"population": True},
 }
@@ -92,7 +91,7 @@ def test_every_audit_is_that_of_duckdb_or_listed(spark, files):
 def test_more_combinations_than_the_driver_takes_are_compared_where_they_are(spark, files, monkeypatch):
     monkeypatch.setattr(warehouse, "MOST_COMBINATIONS", 5)
     given = {"original": str(files / "original.parquet"), "quasi": ["sex", "job", "share"]}
-    given |= {"max_inference": 0.9, "min_invented": 0.1}
+    given |= {"max_inference": 0.9, "min_invented": 0.1, "measure": ["k-anonymity"]}
     found = [
         rows(sqlmicro.audit(str(files / "release.parquet"), engine=engine, **given)) for engine in ("spark", "duckdb")
     ]
@@ -104,6 +103,7 @@ def test_more_combinations_than_the_driver_takes_are_compared_where_they_are(spa
 @pytest.mark.connect
 def test_gates_hold_or_fail_and_what_needs_records_counts_as_failed(spark, files, capfd):
     given = {"quasi": ["sex", "age"], "original": f"{files}/original.parquet", "match": ["id"], "engine": "spark"}
+    given["measure"] = ["k-anonymity"]
     table = f"{files}/release.parquet"
     held = sqlmicro.audit(table, min_k=4, max_missing_change=0.0, **given)
     assert held["passed"] is True and held["recorded"] is False

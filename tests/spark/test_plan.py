@@ -45,6 +45,24 @@ def test_suppression_leaves_the_same_combinations(spark, people, tmp_path):
     assert min(there.count(row) for row in there) == theirs["k"] == ours["k"] >= 4
 
 
+SAMPLED = """
+engine = "spark"
+seed = "{seed}"
+[[table]]
+name = "{table}"
+rows_are_persons = true
+keep = ["id"]
+accept_unique = ["id"]
+drop = ["pay", "job", "age", 'net "income"', "sex", "born", "zip"]
+[[table.step]]
+do = "sample"
+size = 700
+[[table.step]]
+do = "publish"
+to = "{to}"
+"""
+
+
 DRAWN = """
 engine = "spark"
 seed = "{seed}"
@@ -88,14 +106,16 @@ def test_what_is_drawn_is_keyed_by_content_and_seed(spark, people, tmp_path):
     other = tmp_path / Path(people).name
     duckdb.execute(f"COPY (FROM '{people}' ORDER BY hash(id)) TO '{other}' (FORMAT parquet)")
     made = []
-    for number, (source, seed) in enumerate(((people, "s"), (other, "s"), (people, "t"))):
+    for number, (text, source, seed) in enumerate(
+        ((DRAWN, people, "s"), (DRAWN, other, "s"), (SAMPLED, people, "s"), (SAMPLED, people, "t"))
+    ):
         job = tmp_path / f"{number}.toml"
-        job.write_text(DRAWN.format(seed=seed, table=source, to=tmp_path / f"{number}"), encoding="utf-8")
+        job.write_text(text.format(seed=seed, table=source, to=tmp_path / f"{number}"), encoding="utf-8")
         sqlmicro.run(str(job))
         made.append(rows(f"{tmp_path}/{number}/*.parquet"))
     assert made[0] == made[1]
-    assert len(made[0]) == len(made[2]) == 700
-    assert {row[0] for row in made[0]} != {row[0] for row in made[2]}
+    assert len(made[0]) == len(made[2]) == len(made[3]) == 700
+    assert {row[0] for row in made[2]} != {row[0] for row in made[3]}
     before = {row[0]: row for row in rows(people)}
     for j in range(1, 7):  # sex, age, net "income", job, zip, born
         changed = sum(row[j] != before[row[0]][j] for row in made[0])
@@ -212,7 +232,27 @@ truncate = ["born=quarter", "born=year"]
 until_k = 4
 [[table.gate]]
 quasi = ["age", "born"]
-min_k = {least}
+min_k = 4
+[[table.step]]
+do = "publish"
+to = "{to}"
+"""
+
+
+REFUSED = """
+engine = "spark"
+[[table]]
+name = "{table}"
+rows_are_persons = true
+keep = ["age", "born"]
+accept_unique = ["born"]
+drop = ["id", "pay", 'net "income"', "job", "zip"]
+[[table.step]]
+do = "constant"
+columns = ["sex"]
+[[table.gate]]
+quasi = ["age", "born"]
+min_k = 400
 [[table.step]]
 do = "publish"
 to = "{to}"
@@ -220,16 +260,16 @@ to = "{to}"
 
 
 def test_levels_until_k_and_a_gate_that_fails(spark, people, tmp_path, capfd):
-    def run(engine, to, least):
+    def run(text, to, **engine):
         job = tmp_path / "job.toml"
-        job.write_text(SMALL.format(engine=engine, table=people, to=tmp_path / to, least=least), encoding="utf-8")
+        job.write_text(text.format(table=people, to=tmp_path / to, **engine), encoding="utf-8")
         sqlmicro.run(str(job))
 
-    run("duckdb", "alone.parquet", 4)
-    run("spark", "spark", 4)
+    run(SMALL, "alone.parquet", engine="duckdb")
+    run(SMALL, "spark", engine="spark")
     assert rows(tmp_path / "spark" / "*.parquet") == rows(tmp_path / "alone.parquet")
     with pytest.raises(AuditFailed, match="k-anonymity"):
-        run("spark", "other", 400)
+        run(REFUSED, "other")
     assert not (tmp_path / "other").exists()
     # Audits that Spark cannot run are unknown to the gate; PySpark would print the statement, and values it failed at.
     assert "SQLQueryContextLogger" not in "".join(capfd.readouterr())
