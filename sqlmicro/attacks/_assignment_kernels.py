@@ -19,7 +19,7 @@ _LEAST = 1e-12
 """The least share of its odds that a record leaves to others: what is certain stays finite."""
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _sift(gap, near, distance, number):
     """Replace the farthest of a heap of candidates."""
     at, size = 0, len(gap)
@@ -76,7 +76,7 @@ def neighbours(forest, X, start, near, gap):
     return i
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def scored(X, Y, near, kind, weight, gain, table, step, tail, cost):
     """Fill `cost` (n, K) with twice the negative log odds that a row of X became its candidates in Y.
 
@@ -99,7 +99,7 @@ def scored(X, Y, near, kind, weight, gain, table, step, tail, cost):
             cost[i, at] = (tail * np.log(total + _LEAST) if tail > 0 else total) - agreed
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def passed(near, likely, own, times, outside, untaken, damped, message, taken):
     """Pass messages once between records and what they may have become: each released record is taken about once.
 

@@ -17,7 +17,7 @@ from sqlmicro.attacks._linkage_kernels import gap_of
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _distance(x, y, weight, kind, widest, most):
     """Return the squared distance, or the largest gap of a column (`widest`); infinity where it is beyond `most`."""
     total = 0.0
@@ -32,7 +32,7 @@ def _distance(x, y, weight, kind, widest, most):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def nearest(X, Y, weight, kind, widest, gaps, which):
     """Fill (t, c): the distances of the c nearest rows of Y, ascending, and which they are; the first of equal ones."""
     c = gaps.shape[1]
@@ -78,7 +78,7 @@ def shared(X, Y, weight, kind, parts, times, counts):
                 counts[i, 2] += times[r]
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def inside(low, high, V, most, counts, last):
     """Fill (g,): how many rows of V lie within every box (g, p), ends included, counted up to `most`; and the last."""
     for g in range(len(low)):

@@ -99,7 +99,7 @@ def grow(values: np.ndarray, times: np.ndarray, weight: np.ndarray, kind: np.nda
     return Forest(box, total, stop - first, np.ascontiguousarray(points.transpose(0, 2, 1)), times, row, weight, kind)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _bound(forest, v, q):
     """Return the least squared distance that a record in a node may have from q."""
     total = 0.0
@@ -163,7 +163,7 @@ def nearest(forest, X, start, least, ties):
     return i
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def to_leaf(forest, leaf, q, distance):
     """Fill in the squared distances of a record from those of a leaf, and return how many these are."""
     records = forest.count[leaf]
@@ -180,7 +180,7 @@ def to_leaf(forest, leaf, q, distance):
     return records
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def gap_of(x, y, weight, kind):
     """Return by how much a value and a released one differ in a column, squared and weighted."""
     if kind == NOMINAL:
@@ -201,7 +201,7 @@ def distances(X, Y, weight, kind):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _mark(people, record, i, sought, marked):
     """Mark the persons of a distinct record for row i; return how many are new, and whether the sought one is there."""
     new, held = 0, False

@@ -12,7 +12,7 @@ import numpy as np
 from sqlmicro.system.compiled import internal, njit
 
 
-@internal()
+@internal(_nrt=False)
 def _box_distance(tree, v, x):
     total = 0.0
     for j in range(len(x)):
@@ -21,7 +21,7 @@ def _box_distance(tree, v, x):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def _push(distance, node, count, d, v):
     at = count
     while at > 0 and distance[(at - 1) >> 1] > d:
@@ -30,7 +30,7 @@ def _push(distance, node, count, d, v):
     distance[at], node[at] = d, v
 
 
-@internal()
+@internal(_nrt=False)
 def _pop(distance, node, count):
     """Remove the first of `count` entries, and close the gap."""
     d, v = distance[count - 1], node[count - 1]

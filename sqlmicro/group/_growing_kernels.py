@@ -43,7 +43,7 @@ def grow_groups(X, prices, centres, k, threshold, rounds, members, sizes):
     return groups
 
 
-@internal()
+@internal(_nrt=False)
 def _best_around(X, prices, centre, k, taken, values):
     """Set `taken` to the k..largest records with the largest price less distance; return their number and the sum."""
     largest = len(values)

@@ -27,7 +27,7 @@ def _uniform(bits):
     return (np.float64(bits >> _SHIFT_FLOAT) + 0.5) * _TO_FLOAT
 
 
-@internal()
+@internal(_nrt=False)
 def _relocate_cost(state, i, a, b):
     """Return what SSE gains if record i goes from group a to group b."""
     x, before, after = state.X[i], 0.0, 0.0
@@ -38,7 +38,7 @@ def _relocate_cost(state, i, a, b):
     return after * size_b / (size_b + 1) - (before * size_a / (size_a - 1) if size_a > 1 else 0.0)
 
 
-@internal()
+@internal(_nrt=False)
 def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
     """Return the cost of the best exchange of record i with a member of group b, the member, and the work done.
 
@@ -69,7 +69,7 @@ def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
     return best, found, work
 
 
-@internal()
+@internal(_nrt=False)
 def _move(state, columns, k, i, b, other):
     """Move record i to group b, and the record `other` of it, unless -1, to that of i."""
     a = state.label[i]
@@ -191,7 +191,7 @@ def descend(state, columns, k, near, within, at, tried, changed, clock, bits, wo
     return at, made, work
 
 
-@internal()
+@internal(_nrt=False)
 def _union_cost(state, g, h):
     """Return what SSE gains if two groups become one."""
     distance = 0.0
@@ -200,7 +200,7 @@ def _union_cost(state, g, h):
     return distance * state.size[g] * state.size[h] / (state.size[g] + state.size[h])
 
 
-@internal()
+@internal(_nrt=False)
 def _consider(state, g, h, to, costs):
     """Put group h among the ones nearest to g, unless it is there or farther than all."""
     cost = _union_cost(state, g, h)

@@ -97,7 +97,7 @@ def _pending(node: int) -> np.ndarray:
     return pending
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _halve(X, tree, multiple, pending, value, work):
     """Halve pending nodes across their widest column, for `work` points; return how many are pending.
 
@@ -135,7 +135,7 @@ def _halve(X, tree, multiple, pending, value, work):
     return pending[-1]
 
 
-@internal()
+@internal(_nrt=False)
 def _select(value, order, first, last, at):
     """Permute value and order so that the places below `at` hold the smallest (value, point) pairs."""
     while first < last:

@@ -37,7 +37,7 @@ def plant(points: np.ndarray, chosen: np.ndarray) -> Halves:
     return halved(points, chosen, _LEAF)
 
 
-@internal()
+@internal(_nrt=False)
 def _squared(a, b):
     total = 0.0
     for j in range(len(a)):
@@ -45,7 +45,7 @@ def _squared(a, b):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def _to_box(q, tree, node):
     """Return the squared distance of q from the box of a node."""
     total = 0.0
@@ -56,13 +56,13 @@ def _to_box(q, tree, node):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def _value(a, b, own, other, ward):
     """Return how far two groups are apart: their centroids, or with `ward` the growth of the SSE if they are joined."""
     return _squared(a, b) * (own * other / (own + other) if ward else 1.0)
 
 
-@internal()
+@internal(_nrt=False)
 def _best(q, points, tree, sizes, own, least, ward, best, value, nodes, bounds):
     """Return the point that a group of `own` records at q is nearest to, and its value, if below `value` of `best`.
 
@@ -122,7 +122,7 @@ def sums_of(X: np.ndarray, labels: np.ndarray, count: int) -> tuple[np.ndarray, 
     return sums, sizes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _add_up(X, labels, sums, sizes):
     for i in range(len(X)):
         sizes[labels[i]] += 1
@@ -130,7 +130,7 @@ def _add_up(X, labels, sums, sizes):
             sums[labels[i], j] += X[i, j]
 
 
-@internal()
+@internal(_nrt=False)
 def _approach(X, record, tree, leaf, totals, tops):
     """Lower the distances of the records in a leaf to those from `record`, and what is known of the boxes above."""
     half = len(totals) // 2
@@ -196,7 +196,7 @@ def gather(X: np.ndarray, labels: np.ndarray, count: int) -> Groups:
     return Groups(sums, means, sizes, np.arange(count), leaf, tree)
 
 
-@internal()
+@internal(_nrt=False)
 def _partner(groups, g, least, ward, nodes, bounds):
     own = groups.sizes[g]
     groups.sizes[g] = 0
@@ -205,15 +205,16 @@ def _partner(groups, g, least, ward, nodes, bounds):
     return found
 
 
-@internal()
+@internal(_nrt=False)
 def _join(groups, a, b):
     """Join two groups under the lower number, in its place in the tree, whose boxes grow to hold the new mean."""
     kept, gone = min(a, b), max(a, b)
-    groups.sums[kept] += groups.sums[gone]
     groups.sizes[kept] += groups.sizes[gone]
+    for j in range(groups.means.shape[1]):
+        groups.sums[kept, j] += groups.sums[gone, j]
+        groups.means[kept, j] = groups.sums[kept, j] / groups.sizes[kept]
     groups.sizes[gone] = 0
     groups.into[gone] = kept
-    groups.means[kept] = groups.sums[kept] / groups.sizes[kept]
     node, box = groups.leaf[kept], groups.tree.box
     while node >= 0:
         for j in range(groups.means.shape[1]):
@@ -282,7 +283,7 @@ def merge_least_first(groups, k, ward, small, partner, value, count, work):
     return count
 
 
-@internal()
+@internal(_nrt=False)
 def _nearest(X, record, rest, k, found, distances):
     """Put the positions in `rest` of the k records nearest to `record` into `found`."""
     count = 0
@@ -347,7 +348,7 @@ def cut(X, members, starts, k, labels, state, centre, parts, work):
             state[0], state[1] = g + 1, -1
 
 
-@internal()
+@internal(_nrt=False)
 def _hand_out(X, rest, labels, g, state, parts):
     """Give each of the records to the part of group g with the nearest centroid, as it was formed."""
     for i in rest:

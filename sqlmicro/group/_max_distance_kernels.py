@@ -65,7 +65,7 @@ def form_all(X: np.ndarray, k: int, tick) -> np.ndarray:
     return state.labels
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _form(tree, shell, state, k, until, work):
     """Form pairs of groups while 2k records and more than `until` are left, and until `work` records were looked at.
 
@@ -95,7 +95,7 @@ def _form(tree, shell, state, k, until, work):
         work -= _form_group(tree, shell, state, k, other)
 
 
-@internal()
+@internal(_nrt=False)
 def _sift_down(state):
     """Let the record on top of the heap, whose reach has shrunk, sink to its place."""
     heap, reach, size = state.heap, state.reach, state.counts[HEAP]
@@ -113,12 +113,12 @@ def _sift_down(state):
     heap[at] = row
 
 
-@internal()
+@internal(_nrt=False)
 def _before(reach, one, other):
     return reach[one] > reach[other] or (reach[one] == reach[other] and one < other)
 
 
-@internal()
+@internal(_nrt=False)
 def _form_group(tree, shell, state, k, row):
     """Group the k records left that are nearest to a record; return the records looked at."""
     _, looked = nearest(tree, tree.X[row], k, state.members, state.distances)

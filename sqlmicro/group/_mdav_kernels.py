@@ -57,7 +57,7 @@ def form_all(X: np.ndarray, k: int, tick) -> np.ndarray:
     return state.labels
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _form(tree, shell, state, k, until, work):
     """Form groups while 2k records and more than `until` are left, and until `work` records were looked at."""
     counts, point = state.counts, state.point

@@ -75,7 +75,7 @@ def join_nearest(X: np.ndarray, labels: np.ndarray) -> None:
         _join_nearest(X, labels, rest, totals, np.bincount(labels[labels >= 0], minlength=groups))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _join_nearest(X, labels, rest, totals, sizes):
     for i in range(len(X)):
         if labels[i] >= 0:
@@ -93,7 +93,7 @@ def _join_nearest(X, labels, rest, totals, sizes):
                 best, labels[row] = d, g
 
 
-@internal()
+@internal(_nrt=False)
 def _take(tree, state, rows):
     """Put records into the group being formed."""
     counts = state.counts
@@ -105,7 +105,7 @@ def _take(tree, state, rows):
     remove_all(tree, rows)
 
 
-@internal()
+@internal(_nrt=False)
 def _begin(tree, state, k):
     """Begin a group: the record left that is farthest from the centroid of all, and its k-1 nearest."""
     counts, order = state.counts, state.order
@@ -117,7 +117,7 @@ def _begin(tree, state, k):
     return looked
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def form_plus(tree, state, k, until, work):
     """MDAV⁺: form groups while more than `until` records are left, and until `work` records were looked at."""
     while work > 0 and state.counts[LEFT] > until:
@@ -125,7 +125,7 @@ def form_plus(tree, state, k, until, work):
         state.counts[GROUPS] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def form_star(tree, state, k, until, work):
     """MDAV*: the same; a group takes further records while each costs less there than in a group begun at it."""
     counts = state.counts
@@ -150,7 +150,7 @@ def form_star(tree, state, k, until, work):
         counts[GROUPS] += 1
 
 
-@internal()
+@internal(_nrt=False)
 def _centre(X, state, rows, size):
     """Put the centroid of some records into `state.centroid`."""
     state.total[:] = 0.0
@@ -159,7 +159,7 @@ def _centre(X, state, rows, size):
         state.centroid[j] = state.total[0, j] / size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def form_variable(tree, state, k, until, work, gamma):
     """V-MDAV: the same; a group takes the record nearest to any member while it is close, compared with the others."""
     counts = state.counts
@@ -184,7 +184,7 @@ def form_variable(tree, state, k, until, work, gamma):
         counts[GROUPS] += 1
 
 
-@internal()
+@internal(_nrt=False)
 def _look_out(tree, state, i):
     """Find the record left that is nearest to the i-th member; return the records looked at."""
     found, looked = nearest(tree, tree.X[state.members[i]], 1, state.trial, state.distances)
@@ -193,7 +193,7 @@ def _look_out(tree, state, i):
     return looked
 
 
-@internal()
+@internal(_nrt=False)
 def _gap_to_others(tree, state, row):
     """Return the squared distance of a record left to the nearest other one, infinite if there is none."""
     found, looked = nearest(tree, tree.X[row], 2, state.trial, state.distances)

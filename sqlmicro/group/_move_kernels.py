@@ -68,7 +68,7 @@ def share(groups: Groups, unit: np.ndarray) -> None:
     groups.empty[begin + np.arange(len(free))] = free
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def recentre(X, groups, start, stop):
     """Compute the means of some groups anew, so that rounding does not add up; return their SSE."""
     p = X.shape[1]
@@ -89,7 +89,7 @@ def recentre(X, groups, start, stop):
     return loss
 
 
-@internal(fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED, _nrt=False)
 def squared_distance(x, y):
     total = 0.0
     for j in range(len(x)):
@@ -98,19 +98,19 @@ def squared_distance(x, y):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def join_cost(X, groups, i, g):
     size = groups.size[g]
     return squared_distance(X[i], groups.mean[g]) * size / (size + 1.0)
 
 
-@internal()
+@internal(_nrt=False)
 def leave_cost(X, groups, i, g):
     size = groups.size[g]
     return -squared_distance(X[i], groups.mean[g]) * size / (size - 1.0) if size > 1 else 0.0
 
 
-@internal(fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED, _nrt=False)
 def exchange_cost(x, z, mean_x, mean_z, weight):
     """What it costs that x and z take each other's place; weight = 1/size + 1/size."""
     along = 0.0
@@ -122,7 +122,7 @@ def exchange_cost(x, z, mean_x, mean_z, weight):
     return 2.0 * along - across * weight
 
 
-@internal(fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED, _nrt=False)
 def _replace_cost(new, old, mean, size):
     """What it costs a group that `new` takes the place of `old`."""
     along = 0.0
@@ -134,7 +134,7 @@ def _replace_cost(new, old, mean, size):
     return along - across / size
 
 
-@internal()
+@internal(_nrt=False)
 def _join(X, groups, i, g):
     size = groups.size[g] + 1
     groups.members[g, size - 1] = i
@@ -146,7 +146,7 @@ def _join(X, groups, i, g):
         mean[j] += (x[j] - mean[j]) / size
 
 
-@internal()
+@internal(_nrt=False)
 def _leave(X, groups, i):
     g = np.int64(groups.label[i])
     size = groups.size[g] - 1
@@ -159,7 +159,7 @@ def _leave(X, groups, i):
         mean[j] = mean[j] - (x[j] - mean[j]) / size if size else 0.0
 
 
-@internal()
+@internal(_nrt=False)
 def _replace(X, groups, new, g, old, place):
     groups.members[g, place] = new
     groups.place[new] = place
@@ -170,14 +170,14 @@ def _replace(X, groups, new, g, old, place):
         mean[j] += (x[j] - z[j]) * weight
 
 
-@internal()
+@internal(_nrt=False)
 def relocate(X, groups, x, b):
     """Move x to group b."""
     _leave(X, groups, x)
     _join(X, groups, x, b)
 
 
-@internal()
+@internal(_nrt=False)
 def dissolve(X, groups, unit, g, near, bound):
     """Give every member of a group to the best group near to it, unless it costs more than `bound`; return the cost."""
     most, members = groups.members.shape[1], groups.size[g]
@@ -254,7 +254,7 @@ def create(X, groups, unit, k, x, near, bound):
     return 0.0
 
 
-@internal()
+@internal(_nrt=False)
 def exchange(X, groups, x, z):
     """Let x and z take each other's place."""
     a, b = np.int64(groups.label[x]), np.int64(groups.label[z])
@@ -263,7 +263,7 @@ def exchange(X, groups, x, z):
     _replace(X, groups, x, b, z, place_z)
 
 
-@internal()
+@internal(_nrt=False)
 def chain_cost(X, groups, x, z, c):
     """What it costs that x takes the place of z, and z goes to group c."""
     a, b = np.int64(groups.label[x]), np.int64(groups.label[z])
@@ -271,7 +271,7 @@ def chain_cost(X, groups, x, z, c):
     return cost + leave_cost(X, groups, x, a) + join_cost(X, groups, z, c)
 
 
-@internal()
+@internal(_nrt=False)
 def chain(X, groups, x, z, c):
     """Let x take the place of z, and z go to group c."""
     b, place = np.int64(groups.label[z]), groups.place[z]
@@ -280,7 +280,7 @@ def chain(X, groups, x, z, c):
     _join(X, groups, z, c)
 
 
-@internal()
+@internal(_nrt=False)
 def cycle_cost(X, groups, x, z, v):
     """What it costs that x takes the place of z, z that of v, and v that of x."""
     a, b, c = groups.label[x], groups.label[z], groups.label[v]
@@ -289,7 +289,7 @@ def cycle_cost(X, groups, x, z, v):
     return cost + _replace_cost(X[v], X[x], groups.mean[a], groups.size[a])
 
 
-@internal()
+@internal(_nrt=False)
 def cycle(X, groups, x, z, v):
     """Let x take the place of z, z that of v, and v that of x."""
     a, b, c = np.int64(groups.label[x]), np.int64(groups.label[z]), np.int64(groups.label[v])

@@ -94,7 +94,7 @@ def _form(tree, shell, state, k, until, work):
             counts[LEFT] -= size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _first_of_persons(state, members, k):
     """Return how many of the first members are of k persons; 0 where all of them are of fewer."""
     group, seen = state.counts[GROUPS], 0

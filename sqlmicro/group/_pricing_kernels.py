@@ -60,7 +60,7 @@ def make_levels(largest: int, width: int) -> Levels:
     )
 
 
-@internal()
+@internal(_nrt=False)
 def _squared_distance(X, i, j):
     total = 0.0
     for c in range(X.shape[1]):
@@ -69,7 +69,7 @@ def _squared_distance(X, i, j):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def _insert(top, count, value):
     """Put `value` among the `count` largest so far, largest first."""
     if value > top[count - 1]:
@@ -95,7 +95,7 @@ def nearest_sums(X, start, stop, sums):
             sums[i, r + 1] = sums[i, r] - top[r]
 
 
-@internal()
+@internal(_nrt=False)
 def _spread_fines(triples, i, size, position, distance):
     """Add a third of each fine of record i to its distances to the other two records of the triple, times the size.
 
@@ -107,7 +107,7 @@ def _spread_fines(triples, i, size, position, distance):
                 distance[position[other]] += size * triples.fine[entry] / 3.0
 
 
-@internal()
+@internal(_nrt=False)
 def _unpaid(triples, members, size):
     """Return what pairs have not paid of the fines: two thirds where a group has two records of a triple."""
     total = 0.0
@@ -164,7 +164,7 @@ def _tighten(distance, levels, level, missing, size, need):
     return work
 
 
-@internal()
+@internal(_nrt=False)
 def _sort(candidate, gain, bound, count):
     """Sort by bound, largest first, by insertion: _tighten has compared all pairs before."""
     for z in range(1, count):
@@ -175,14 +175,14 @@ def _sort(candidate, gain, bound, count):
         candidate[at], gain[at], bound[at] = a, b, c
 
 
-@internal()
+@internal(_nrt=False)
 def _need(found, threshold):
     """Return the excess that a group must have to be of interest."""
     keep = len(found.size)
     return threshold if found.count[0] < keep else max(threshold, found.excess[keep - 1])
 
 
-@internal()
+@internal(_nrt=False)
 def _remember(found, rows, levels, triples, members, size, relaxed, threshold):
     """Keep the group of the anchor, members[0], and the chosen candidates, if it is one of the best."""
     for level in range(size - 1):
@@ -197,13 +197,15 @@ def _remember(found, rows, levels, triples, members, size, relaxed, threshold):
         at -= 1
     while at > 0 and found.excess[at - 1] < excess:
         found.excess[at], found.size[at] = found.excess[at - 1], found.size[at - 1]
-        found.members[at] = found.members[at - 1]
+        for z in range(found.size[at]):
+            found.members[at, z] = found.members[at - 1, z]
         at -= 1
     found.excess[at], found.size[at] = excess, size
-    found.members[at, :size] = members[:size]
+    for z in range(size):
+        found.members[at, z] = members[z]
 
 
-@internal()
+@internal(_nrt=False)
 def _open_bound(levels, deepest, size):
     """Return the largest excess that the branches not yet searched can hold."""
     largest = -np.inf

@@ -52,7 +52,7 @@ def _below(bits, count):
     return np.int64((bits * np.uint64(count)) >> _HALF)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def descend(X, groups, unit, k, near, rows):
     """Make the best relocation or exchange of each of some records with the groups near to its own.
 

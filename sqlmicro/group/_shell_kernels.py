@@ -55,7 +55,7 @@ def measure_from_centroid(X: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, 
     return distance, centroid
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _measure_rows(X, rows, q, distance):
     for i in range(len(rows)):
         distance[i] = squared_distance(X[rows[i]], q)
@@ -90,7 +90,7 @@ def stale(shell: Shell) -> bool:
     return bool(shell.counts[WORK] > SORT_AGAIN_AFTER * len(shell.row))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def remove_all(tree, shell, rows):
     """Take some records out of tree and shell."""
     trees.remove_all(tree, rows)
@@ -98,7 +98,7 @@ def remove_all(tree, shell, rows):
         shell.left[shell.block[row]] -= 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def farthest(tree, shell, kind, q):
     """Return the record left that is farthest from q, found the way that cost less lately, and the records looked at.
 
@@ -120,7 +120,7 @@ def farthest(tree, shell, kind, q):
     return row, looked
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def farthest_in_shell(tree, shell, q):
     """Return the record left that is farthest from q, of equally far ones the lowest row; and the records looked at.
 

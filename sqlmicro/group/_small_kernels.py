@@ -11,7 +11,7 @@ from sqlmicro.group._sum_kernels import add
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def form_small(columns, k, row, distance, point, total, near, labels):
     """Write the groups of MDAV of the records (p, n) in `columns`, which is changed; return how many there are.
 

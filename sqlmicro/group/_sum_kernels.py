@@ -21,7 +21,7 @@ def add(total, j, x):
     total[1, j] = lost - (total[0, j] - s)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def add_up(X, rows, total):
     """Add some rows of X to a sum."""
     for row in rows:

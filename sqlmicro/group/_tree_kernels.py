@@ -71,7 +71,7 @@ def plant(X: np.ndarray, rows: np.ndarray) -> Tree:
     return tree
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _fill(tree, order, first, stop, start, end):
     """Put the records of the leaves start..end into them."""
     inner = len(tree.lowest) // 2
@@ -87,7 +87,7 @@ def _fill(tree, order, first, stop, start, end):
                 tree.points[leaf, j, i] = tree.X[row, j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _find_lowest(tree):
     inner, n = len(tree.lowest) // 2, tree.X.shape[0]
     for node in range(len(tree.lowest) - 1, -1, -1):
@@ -97,7 +97,7 @@ def _find_lowest(tree):
             tree.lowest[node] = tree.row[node - inner, 0] if tree.count[node - inner] else n
 
 
-@internal(fastmath={"nnan", "nsz"})
+@internal(fastmath={"nnan", "nsz"}, _nrt=False)
 def _fit_leaf(tree, node):
     """Fit the box and the lowest row of a leaf to what is left in it; return whether they changed."""
     leaf = node - len(tree.lowest) // 2
@@ -119,7 +119,7 @@ def _fit_leaf(tree, node):
     return changed
 
 
-@internal(fastmath={"nnan", "nsz"})
+@internal(fastmath={"nnan", "nsz"}, _nrt=False)
 def _fit_inner(tree, node):
     """The same for a node with two children."""
     lowest = tree.lowest
@@ -134,14 +134,14 @@ def _fit_inner(tree, node):
     return changed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def remove(tree, row):
     """Take a record out of the tree."""
     _take_out(tree, row)
     _shrink(tree, row)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def remove_all(tree, rows):
     """Take some records out of the tree; boxes shrink once for those that lie together."""
     for row in rows:
@@ -150,7 +150,7 @@ def remove_all(tree, rows):
         _shrink(tree, row)
 
 
-@internal()
+@internal(_nrt=False)
 def _take_out(tree, row):
     """Let the last record of the leaf take the place of a record."""
     leaf, slot = tree.leaf[row], tree.slot[row]
@@ -165,7 +165,7 @@ def _take_out(tree, row):
             tree.points[leaf, j, slot] = tree.points[leaf, j, last]
 
 
-@internal()
+@internal(_nrt=False)
 def _shrink(tree, row):
     """Fit the boxes around a record that was taken out, if it lay on the border of its leaf."""
     node = len(tree.lowest) // 2 + tree.leaf[row]
@@ -178,7 +178,7 @@ def _shrink(tree, row):
         touched = _fit_inner(tree, node)
 
 
-@internal()
+@internal(_nrt=False)
 def squared_distance(x, y):
     """Return the squared distance of two points."""
     total = 0.0
@@ -188,7 +188,7 @@ def squared_distance(x, y):
     return total
 
 
-@internal()
+@internal(_nrt=False)
 def measure(points, at, q, count, distance):
     """Put the squared distances from q of the first `count` records of leaf or block `at` into `distance`."""
     for i in range(count):
@@ -200,7 +200,7 @@ def measure(points, at, q, count, distance):
             distance[i] += difference * difference
 
 
-@internal(fastmath={"nnan", "nsz"})
+@internal(fastmath={"nnan", "nsz"}, _nrt=False)
 def _least(values, count):
     least = np.inf
     for i in range(count):
@@ -208,7 +208,7 @@ def _least(values, count):
     return least
 
 
-@internal()
+@internal(_nrt=False)
 def _measure_near(points, leaf, q, count, distance, limit):
     """Measure as `measure` does, but stop, and return False, once no distance can be as small as the limit."""
     p = points.shape[1]
@@ -226,7 +226,7 @@ def _measure_near(points, leaf, q, count, distance, limit):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def nearest(tree, q, k, rows, distances):
     """Find the k records left that are nearest to q, by (distance, row).
 
@@ -282,7 +282,7 @@ def nearest(tree, q, k, rows, distances):
     return found, looked
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def farthest(tree, q):
     """Return the record left that is farthest from q, of equally far ones the lowest row; and the records looked at."""
     box, lowest = tree.box, tree.lowest

@@ -57,7 +57,7 @@ def extend(X: np.ndarray, k: int, best: np.ndarray, last: np.ndarray, start: int
                 best[j] -= base
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def follow(last: np.ndarray, labels: np.ndarray) -> None:
     """Walk back over the sizes of the last groups and number the groups from 0 in the order of the records."""
     groups = 0
@@ -137,7 +137,7 @@ def secure(values, starts, tolerance, ratio, means, representatives, sums):
             sums[1] += len(group) * (representatives[g] - mean)
 
 
-@internal()
+@internal(_nrt=False)
 def _outside(group, place, tolerance):
     count = 0
     for value in group:
@@ -145,7 +145,7 @@ def _outside(group, place, tolerance):
     return count
 
 
-@internal()
+@internal(_nrt=False)
 def _safe_above(group, mean, tolerance, ratio):
     """Return the lowest safe place above the mean: it has a value exactly `tolerance` below it."""
     first = behind = 0

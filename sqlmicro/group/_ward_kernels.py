@@ -51,7 +51,7 @@ ACTIVE, JOINED, CHAIN, SMALL, COMPUTED = range(5)
 # Along a line
 
 
-@internal()
+@internal(_nrt=False)
 def _join_cost(line, i, k):
     j = line.behind[i]
     if j == NONE or (line.size[i] >= k and line.size[j] >= k):
@@ -61,12 +61,12 @@ def _join_cost(line, i, k):
     return line.size[i] * line.size[j] / (line.size[i] + line.size[j]) * gap * gap
 
 
-@internal()
+@internal(_nrt=False)
 def _earlier(line, i, j):
     return line.cost[i] < line.cost[j] or (line.cost[i] == line.cost[j] and i < j)
 
 
-@internal()
+@internal(_nrt=False)
 def _rise(line, at):
     heap, place = line.heap, line.place
     i = heap[at]
@@ -78,7 +78,7 @@ def _rise(line, at):
     place[i] = at
 
 
-@internal()
+@internal(_nrt=False)
 def _sink(line, at):
     heap, place, count = line.heap, line.place, line.count[LISTED]
     i = heap[at]
@@ -97,14 +97,14 @@ def _sink(line, at):
     place[i] = at
 
 
-@internal()
+@internal(_nrt=False)
 def _reprice(line, i, k):
     line.cost[i] = _join_cost(line, i, k)
     _rise(line, line.place[i])
     _sink(line, line.place[i])
 
 
-@internal()
+@internal(_nrt=False)
 def _unlist(line, i):
     at, last = line.place[i], line.count[LISTED] - 1
     line.count[LISTED] = last
@@ -117,7 +117,7 @@ def _unlist(line, i):
     line.place[i] = NONE
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def open_ranges(line, x, starts, ends, k):
     """Begin anew in ranges of at least 2k values: the k smallest and the k largest form groups, the rest is single."""
     heap_size = 0
@@ -142,7 +142,7 @@ def open_ranges(line, x, starts, ends, k):
         _sink(line, at)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def join_line(line, k, joins):
     """Join the two neighbours that are cheapest to join, at most `joins` times; return whether none is left."""
     while joins > 0:
@@ -167,7 +167,7 @@ def join_line(line, k, joins):
 # In space
 
 
-@internal()
+@internal(_nrt=False)
 def _squared(X, i, j):
     total = 0.0
     for c in range(X.shape[1]):
@@ -176,7 +176,7 @@ def _squared(X, i, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def farthest_pair(X, order, radius, first, best, pairs):
     """Look for the two records farthest apart, the record farthest from the mean first.
 
@@ -221,7 +221,7 @@ def farthest_pair(X, order, radius, first, best, pairs):
     return first, computed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def open_space(space, X, ends, k):
     """Begin with the groups in the two rows of `ends` (2, k), each ascending, and all other records single."""
     n, p = X.shape
@@ -307,7 +307,7 @@ def _nearest_group(space, k, i, previous):
     return found
 
 
-@internal()
+@internal(_nrt=False)
 def _join_groups(space, k, i, j):
     total, mean, size, count = space.total, space.mean, space.size, space.count
     both = size[i] + size[j]
@@ -327,7 +327,7 @@ def _join_groups(space, k, i, j):
         count[ACTIVE], count[JOINED] = left, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def settle(into, labels):
     """Put the group that each record ended up in into `labels`; a group is joined to a lower one only."""
     for i in range(len(into)):

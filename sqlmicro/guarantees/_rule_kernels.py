@@ -38,7 +38,7 @@ class Columns(NamedTuple):
     limit: np.ndarray  # (C, 7): l, log l, l of (c, l), c, t, alpha, 1 + beta; what rounding takes is allowed for
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _tail(counts, m, size, most, l):  # noqa: E741
     """Return the records whose value is not among the l - 1 most frequent of a group; `most` is the largest count."""
     if l <= 1:
@@ -62,7 +62,7 @@ def _tail(counts, m, size, most, l):  # noqa: E741
     return tail
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _earth_movers(columns, c, values, counts, m, size):
     """Return the ordered distance between a group and the table: the area between their cumulated shares.
 
@@ -105,7 +105,7 @@ def _earth_movers(columns, c, values, counts, m, size):
     return total / (last - first)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _hierarchical(columns, c, values, counts, m, size):
     """Return the hierarchical distance between a group and the table; without levels it is the equal distance.
 
@@ -127,7 +127,7 @@ def _hierarchical(columns, c, values, counts, m, size):
     return total / (columns.levels[c] + 1)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def column_misses(columns, c, values, counts, m, size):
     """Return what a group of `size` records with these m runs misses in a column, in records.
 
@@ -162,7 +162,7 @@ def column_misses(columns, c, values, counts, m, size):
     return missed
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def all_misses(columns, c, values, counts, begin, size, missed):
     """Add what every group misses in a column; the runs of group g are those from begin[g] to begin[g + 1]."""
     for g in range(len(size)):

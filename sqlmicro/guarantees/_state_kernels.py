@@ -41,7 +41,7 @@ class State(NamedTuple):
     counts: np.ndarray  # (n,) int32
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _runs(state, columns, c, g, h, out, new):
     """Write the runs of group g, united with h, without record `out` and with `new`; return their number. -1: none."""
     value, count, values, counts = state.value, state.count, state.values, state.counts
@@ -77,7 +77,7 @@ def _runs(state, columns, c, g, h, out, new):
             m += 1
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _find(value, c, first, stop, q):
     """Return the first place in [first, stop) of the ascending values of column c that has q or more."""
     while first < stop:
@@ -89,7 +89,7 @@ def _find(value, c, first, stop, q):
     return first
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _distinct(state, columns, c, g, out, new):
     """Return how many values group g would have without record `out` and with `new`, whose values differ; -1: none."""
     begin, distinct = state.start[g], state.runs[c, g]
@@ -102,7 +102,7 @@ def _distinct(state, columns, c, g, out, new):
     return distinct
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def misses(state, columns, k, g, h, out, new):
     """Return what group g, united with h, would miss without record `out` and with `new`, in records; -1 is none."""
     size = state.size[g] - (out >= 0) + (new >= 0) + (state.size[h] if h >= 0 else 0)
@@ -120,7 +120,7 @@ def misses(state, columns, k, g, h, out, new):
     return missed
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def settle(state, columns, k, g):
     """Count anew what a group misses."""
     size, a = state.size[g], state.start[g]
@@ -133,7 +133,7 @@ def settle(state, columns, k, g):
     state.missed[g] = missed
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=True)
 def _compact(state):
     """Close the gaps between groups, with a quarter of its size as room for each."""
     member, value, count = state.member.copy(), state.value.copy(), state.count.copy()
@@ -147,7 +147,7 @@ def _compact(state):
     state.top[0] = top
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _copy(state, member, value, count, g, to, room):
     """Copy what belongs to a group from the arrays given to the place `to` of those of the state."""
     a, size = state.start[g], state.size[g]
@@ -159,7 +159,7 @@ def _copy(state, member, value, count, g, to, room):
     state.start[g], state.room[g] = to, room
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _make_room(state, g, room):
     """Give a group room for so many records."""
     if state.room[g] >= room:
@@ -170,7 +170,7 @@ def _make_room(state, g, room):
     state.top[0] += 2 * room
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def put(state, columns, i, g):
     """Put a record that is in no group into group g."""
     size = state.size[g]
@@ -193,7 +193,7 @@ def put(state, columns, i, g):
         state.runs[c, g] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def take(state, columns, i):
     """Take a record out of its group."""
     g = state.label[i]
@@ -215,7 +215,7 @@ def take(state, columns, i):
             state.runs[c, g] -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def unite(state, columns, k, g, h):
     """Put all of group h into group g."""
     size = state.size[g]
@@ -239,7 +239,7 @@ def unite(state, columns, k, g, h):
     settle(state, columns, k, h)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def part(state, columns, k, g, h, chosen):
     """Give the members of group g that are chosen, by their place in it, to the slot h, which is free."""
     size, moved = state.size[g], 0
@@ -281,7 +281,7 @@ def part(state, columns, k, g, h, chosen):
     settle(state, columns, k, h)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def fill(state, label):
     """Put every record into the group of its label; `place_runs` follows for every column."""
     n, p = state.X.shape
@@ -302,7 +302,7 @@ def fill(state, label):
             state.sums[g, j] += state.X[i, j]
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def place_runs(state, c, group, value, count):
     """Write the runs of a column, given group after group, into the state."""
     for r in range(len(group)):
@@ -312,14 +312,14 @@ def place_runs(state, c, group, value, count):
         state.runs[c, g] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def settle_all(state, columns, k):
     """Count anew what every group misses."""
     for g in range(len(state.size)):
         settle(state, columns, k, g)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def within(state):
     """Return the sum of squared distances of the records to the mean of their group; means are computed anew."""
     n, p = state.X.shape

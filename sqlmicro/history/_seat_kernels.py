@@ -112,7 +112,7 @@ def _near(pool, a, limit):
     return radius if radius <= most else np.inf
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _take_out(pool, b):
     if pool.spent[b]:
         remove(pool.old, b)
@@ -144,7 +144,7 @@ def _found(pool, a):
     return radius
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _radius(X, members, mean):
     """Return the mean squared distance of some from their mean, which is found too."""
     mean[:] = 0
@@ -206,7 +206,7 @@ def _vary(pool, a):
         found[len(found) - 1] = other
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _nearest_other(tree, q, value, found):
     """Return the record left that is nearest to q among those with other values than the ones found; or -1."""
     box, lowest = tree.box, tree.lowest
@@ -242,7 +242,7 @@ def _nearest_other(tree, q, value, found):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _box_distance(box, v, q):
     total = 0.0
     for j in range(len(q)):

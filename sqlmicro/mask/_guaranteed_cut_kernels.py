@@ -76,7 +76,7 @@ def _numbered(codes):
     return values[:m], places
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _holds(columns, c, values, counts, size, present, times):
     """Tell whether a side with these counts of the values of a column keeps what is asked of it."""
     m = 0

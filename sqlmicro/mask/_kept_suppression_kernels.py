@@ -33,7 +33,7 @@ class Search(NamedTuple):
     held_seats: np.ndarray  # (2^x, 2): the same by their hashes
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _with(state, columns, s, g, out, new):
     """Return what class g misses without record `out` and with `new`; -1 is none."""
     missed = misses(state, columns, s.k, g, -1, out, new)
@@ -47,45 +47,48 @@ def _with(state, columns, s, g, out, new):
     return missed
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _misses(state, s, g):
     """Return what a class misses as it is."""
     return state.missed[g] + risk_misses(state.size[g], state.sums[g, 0], s.risk)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def slot_of(s, make):
     """Return the slot of the combination in the scratch row; -1 if there is none, and none is to be made or free."""
     scratch = len(s.released) - 1
-    place = seat(s.released, scratch, np.arange(s.released.shape[1]), s.seats)
+    place = seat(s.released, scratch, range(s.released.shape[1]), s.seats)
     slot = s.seats[place, 0]
     if slot >= 0 or not make or s.used[0] == scratch:
         return slot
     slot = s.used[0]
     s.used[0] += 1
     s.seats[place] = slot
-    s.released[slot] = s.released[scratch]
+    for c in range(s.released.shape[1]):
+        s.released[slot, c] = s.released[scratch, c]
     return slot
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _may_be(s):
     """Tell whether the combination in the scratch row is held by the population, if there is one."""
     if len(s.held) == 0:
         return True
-    s.held[-1] = s.released[-1]
-    return s.held_seats[seat(s.held, len(s.held) - 1, np.arange(s.held.shape[1]), s.held_seats), 0] >= 0
+    for c in range(s.held.shape[1]):
+        s.held[-1, c] = s.released[-1, c]
+    return s.held_seats[seat(s.held, len(s.held) - 1, range(s.held.shape[1]), s.held_seats), 0] >= 0
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def seat_all(s, slots):
     """Enter the combinations of the first slots, all different, into the seats."""
     for g in range(slots):
-        s.released[-1] = s.released[g]
+        for c in range(s.released.shape[1]):
+            s.released[-1, c] = s.released[g, c]
         slot_of(s, True)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _cost(s, i, g):
     """Return what a record loses in a class."""
     total = 0.0
@@ -95,7 +98,7 @@ def _cost(s, i, g):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _shift(state, columns, s, i, h):
     """Move a record to class h."""
     g = state.label[i]
@@ -105,7 +108,7 @@ def _shift(state, columns, s, i, h):
     settle(state, columns, s.k, h)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _best_home(state, columns, s, i, shown, limit):
     """Return the class other than its own that takes a record and where it loses least, below `limit`; -1: none."""
     own, best, vector = state.label[i], -1, s.released[-1]
@@ -124,7 +127,7 @@ def _best_home(state, columns, s, i, shown, limit):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def move(state, columns, s, shown, at, most):
     """Move records to classes where they lose less, if both keep all; return where it stopped, and moves made."""
     n, made, done = len(s.codes), 0, 0
@@ -144,7 +147,7 @@ def move(state, columns, s, shown, at, most):
     return at, made
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _return_some(state, columns, s, g, members, moved):
     """Send back what class g needs of the members that left it; return how many are still away."""
     away = 0
@@ -368,7 +371,7 @@ def _borrow(state, columns, s, h, offered):
     return lent[:count], homes[:count]
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _alike(columns, tried, tries, i, g, weighted):
     """Tell whether a record of the same class with the same values was tried."""
     if weighted:

@@ -43,28 +43,30 @@ def fill(seats, allowed):
         seats[seat(allowed, i, columns, seats)] = i
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def known(s, i):
     """Tell whether a record has an allowed combination."""
-    s.allowed[-1] = s.codes[i]
+    for c in range(s.codes.shape[1]):
+        s.allowed[-1, c] = s.codes[i, c]
     return _known(s)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _known(s):
     """Tell whether the combination in the scratch row is allowed."""
-    return s.seats[seat(s.allowed, len(s.allowed) - 1, np.arange(s.allowed.shape[1]), s.seats), 0] >= 0
+    return s.seats[seat(s.allowed, len(s.allowed) - 1, range(s.allowed.shape[1]), s.seats), 0] >= 0
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _fits(s, i, c, value):
     """Tell whether a record would have an allowed combination with another value in a column."""
-    s.allowed[-1] = s.codes[i]
+    for d in range(s.codes.shape[1]):
+        s.allowed[-1, d] = s.codes[i, d]
     s.allowed[-1, c] = value
     return _known(s)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _exchange(s, i, j, c):
     """Let two records exchange their values in a column."""
     a, b = s.place[c, i], s.place[c, j]
@@ -76,7 +78,7 @@ def _exchange(s, i, j, c):
     s.moved[j] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _partner(s, i, c, value, skip, least):
     """Return a record that can give record i a value of a column for its own; -1 if there is none.
 

@@ -12,7 +12,7 @@ import numpy as np
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def risk_of(size, total):
     """Return the risk of a record of a class, as sql/audit/individual_risk.sql has it."""
     if total <= size:
@@ -25,7 +25,7 @@ def risk_of(size, total):
     return size / total / (size - 1 + size / total)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def risk_misses(size, total, limit):
     """Return by how much a class misses the largest risk, in records."""
     if size == 0 or limit == np.inf:

@@ -24,7 +24,7 @@ def seats_for(entries: int) -> np.ndarray:
     return np.full((size, 2), -1, dtype=np.int32)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def seat(codes: np.ndarray, entry: int, shown: np.ndarray, seats: np.ndarray) -> int:
     """Return the seat of the group that is equal to the entry in the columns `shown`, or the free seat for it."""
     place = 0
@@ -57,7 +57,7 @@ def groups(codes: np.ndarray, shown: np.ndarray) -> np.ndarray:
     return label
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def hidden(codes: np.ndarray, entry: int, chosen: np.ndarray) -> int:
     """Return how many of the chosen columns the entry lacks."""
     found = 0
@@ -219,7 +219,7 @@ def count_matches(
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def give_back(
     codes: np.ndarray, count: np.ndarray, original: np.ndarray, size: np.ndarray, entries: np.ndarray, k: int
 ) -> int:
@@ -240,7 +240,7 @@ def give_back(
     return given
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def losing(
     codes: np.ndarray, count: np.ndarray, size: np.ndarray, entry: int, column: int, value: int, k: int, take: bool
 ) -> int:

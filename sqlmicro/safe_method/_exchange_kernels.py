@@ -14,7 +14,7 @@ _LOOKED_AT = 64  # members of the other group
 _NEAR = 0.5  # of the partners are near, the others anywhere
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _apart(X, codes, i, o):
     """Return how far two records are from each other: squared distance of the numbers, one for every other value."""
     found = 0.0
@@ -25,7 +25,7 @@ def _apart(X, codes, i, o):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def _best_seat(state, columns, k, codes, anchor, i, b, z, price):
     """Return the record of group b, from its member z on, with which i changes seats best; -1 if nothing is gained."""
     X, a, size, best, found = state.X, state.label[i], state.size[b], -1e-12, -1
@@ -45,7 +45,7 @@ def _best_seat(state, columns, k, codes, anchor, i, b, z, price):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def exchange(state, columns, k, codes, anchor, strata, order, place, wanting, rng, reach, price, proposals):
     """Let records of groups that miss something change seats with others of their stratum; return how many did.
 

@@ -44,7 +44,7 @@ def _take_back(problem, state, i, by):
     state.n[i] -= by
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
 def _pair(problem, state, now, i, j, by, allowance):
     """Let `by` records of combination i become j if it costs no more than `allowance`; tell whether they did."""
     cost = 0.0
@@ -57,7 +57,7 @@ def _pair(problem, state, now, i, j, by, allowance):
     return True
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
 def _many(problem, state, now, first, member, b, least, i, at, allowance, rng):
     """Open combination i of block b with records of the others, or close it and let them have its records."""
     opens = state.n[i] == CLOSED
@@ -80,7 +80,7 @@ def _many(problem, state, now, first, member, b, least, i, at, allowance, rng):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def anneal(problem, state, now, block, first, member, least, at, proposals, hot, cold, rng):
     """Make proposals while the temperature falls geometrically; return how many were carried out.
 
@@ -107,7 +107,7 @@ def anneal(problem, state, now, block, first, member, least, at, proposals, hot,
     return accepted
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def uncross(codes, ranks, block, cell, target, reach):
     """Swap the targets of two moved records of a block, at most `reach` apart, where that shortens their ways."""
     for a in range(len(cell)):

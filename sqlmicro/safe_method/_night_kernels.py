@@ -47,7 +47,7 @@ def _below(rng, n):
     return int(rng.random() * n)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _some(choices, i, now, rng):
     """Return by how much a combination changes if it takes any other of its counts."""
     low, many = choices.first[i], choices.first[i + 1] - choices.first[i]
@@ -57,7 +57,7 @@ def _some(choices, i, now, rng):
     return choices.count[low + z] - now
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _nearest(choices, i, now, wanted):
     """Return the change of a combination that is nearest to a wanted one; 0 if none has its sign."""
     best, least = 0, np.int64(1) << 60
@@ -105,7 +105,7 @@ def _propose(problem, state, choices, proposal, rng):
     proposal.size[0] = size
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
 def anneal(problem, state, denial, choices, proposal, proposals, hot, cold, rng):
     """Make proposals while the temperature falls geometrically; return how many were carried out."""
     accepted = 0

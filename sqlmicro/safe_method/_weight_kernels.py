@@ -13,7 +13,7 @@ from sqlmicro.safe_method._cost_kernels import cost_of_one, count_more
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def weigh(problem, state, source, target, weight):
     """Compute all deviations anew: each record takes its weight from its combination to its target."""
     state.deviation[:] = 0.0
@@ -23,7 +23,7 @@ def weigh(problem, state, source, target, weight):
             count_more(problem, state, target[r] if end else source[r], weight[r] if end else -weight[r])
 
 
-@njit(cache=True, fastmath=True, nogil=True)
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
 def exchange(problem, state, source, target, weight, movers, first, last, tries, rng):
     """Swap the targets of two records of one combination where tables and sums come nearer; count the swaps.
 

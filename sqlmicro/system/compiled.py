@@ -26,6 +26,7 @@ from typing import Any
 import numba
 from numba.core import event, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.datamodel.registry import default_manager
 
 from sqlmicro.system.closed import is_closed, user
 from sqlmicro.system.code_files import CodeFiles, kernels
@@ -111,10 +112,16 @@ class _Kept(FunctionCache):
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function as `numba.njit` does, and keep it where nobody else can change it."""
+    """Compile a function as `numba.njit` does, and keep it where nobody else can change it.
+
+    `_nrt=False` is for what makes no array and returns none, nor does anything it calls that is not `_nrt=True`: no
+    references to arrays are counted there, which is a sixth less to compile.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = numba.njit(**{**options, "cache": False})(function)
+        if options.get("_nrt") is False and hasattr(dispatcher, "stats"):
+            _returns_no_array(dispatcher)
         if options.get("cache") and hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
             _of_any_value(dispatcher)
             with contextlib.suppress(RuntimeError, OSError):  # "cannot cache function: no locator available"
@@ -133,6 +140,20 @@ def _of_any_value(dispatcher: Any) -> None:
         return template([_unliteral(kind) for kind in args], {name: _unliteral(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = of_types
+
+
+def _returns_no_array(dispatcher: Any) -> None:
+    """Refuse code that returns an array it did not count: the caller gives up one reference more than there are."""
+    add = dispatcher.add_overload
+
+    def checked(result: Any) -> None:
+        if default_manager[result.signature.return_type].contains_nrt_meminfo():
+            raise TypeError(
+                f"{dispatcher.py_func.__qualname__} returns an array: it must be compiled without _nrt=False"
+            )
+        add(result)
+
+    dispatcher.add_overload = checked
 
 
 def internal(**options: Any) -> Callable[[Callable[..., Any]], Any]:

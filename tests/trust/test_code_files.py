@@ -129,3 +129,21 @@ def test_code_is_not_used_with_other_kernels_than_it_was_compiled_beside(
     stamps()
     module = import_module("sqlmicro.group._halving_kernels")
     assert module._select._cache._cache_file._source_stamp[1] == code_files.kernels(Path(module.__file__ or ""))
+
+
+def test_what_counts_no_references_returns_no_array():
+    """Numba would free an array that somebody still has: the caller gives up a reference that nobody took."""
+    import numpy as np
+
+    from sqlmicro.system.compiled import njit
+
+    def whole(a):
+        return a, len(a)
+
+    def first(a):
+        return a[0]
+
+    assert njit(_nrt=False)(first)(np.ones(3)) == 1
+    assert njit()(whole)(np.ones(3))[1] == 3
+    with pytest.raises(TypeError, match="whole returns an array"):
+        njit(_nrt=False)(whole)(np.ones(3))
