@@ -103,12 +103,12 @@ def test_more_combinations_than_the_driver_takes_are_compared_where_they_are(spa
 @pytest.mark.connect
 def test_gates_hold_or_fail_and_what_needs_records_counts_as_failed(spark, files, capfd):
     given = {"quasi": ["sex", "age"], "original": f"{files}/original.parquet", "match": ["id"], "engine": "spark"}
-    given["measure"] = ["k-anonymity"]
-    table = f"{files}/release.parquet"
-    held = sqlmicro.audit(table, min_k=4, max_missing_change=0.0, **given)
+    table, k = f"{files}/release.parquet", {"measure": ["k-anonymity"]}
+    held = sqlmicro.audit(table, min_k=4, max_missing_change=0.0, **k, **given)
     assert held["passed"] is True and held["recorded"] is False
-    assert [row["status"] for row in sqlmicro.audit(table, min_k=90, **given)["audits"] if row["asked"]] == ["failed"]
-    unknown = sqlmicro.audit(table, max_pmse=1.0, **given)
+    failed = sqlmicro.audit(table, min_k=90, **k, **given)["audits"]
+    assert [row["status"] for row in failed if row["asked"]] == ["failed"]
+    unknown = sqlmicro.audit(table, max_pmse=1.0, measure=["pmse"], **given)
     (row,) = [row for row in unknown["audits"] if row["asked"]]
     assert (row["check"], row["status"], unknown["passed"]) == ("pmse", "unknown", False)
     assert "never records" in row["reason"]
