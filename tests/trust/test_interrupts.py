@@ -272,14 +272,16 @@ METHODS = {
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> float:
     """Return the CPU seconds that a process takes to release a hundred records: its start, and all but the method."""
-    folder = tmp_path_factory.mktemp("short")
+    folder, took = tmp_path_factory.mktemp("short"), []
+    arguments = ("mdav", "--columns", NUMBERS, "--rest", "drop", "--into", "o", "--overwrite")
     make(folder / "w.duckdb", 100)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    arguments = ("mdav", "--columns", NUMBERS, "--rest", "drop", "--in-place")
-    code = stop(folder, folder / "w.duckdb", arguments, 0, lambda process: None, terminal=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert code == 0, (folder / "out").read_text()
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    for _ in range(2):  # the first may compile the code that it imports
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code = stop(folder, folder / "w.duckdb", arguments, 0, lambda process: None, terminal=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert code == 0, (folder / "out").read_text()
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(took)
 
 
 @pytest.mark.slow
@@ -298,7 +300,7 @@ def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str, s
     counts = {"method": name, "interrupted": 0, "published": 0, "too late": 0}
     for (sent, terminal), moment in product(sources, range(moments)):
         shutil.copy(tmp_path / "pristine.duckdb", db)
-        wait = partial(has_worked, (0.8 + moment / 4) * short)
+        wait = partial(has_worked, (1 + moment / 4) * short)
         found = stop(tmp_path, db, arguments, sent, wait, terminal=terminal)
         left = state(db, long.rows)
         assert list((tmp_path / "tmp").iterdir()) == [], (
