@@ -39,10 +39,19 @@ def main() -> None:
         if watch.committed:  # while it shuts down Python would die of a signal again
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
-        if isinstance(error, MemoryError):  # while the program was being loaded
+        if isinstance(error, MemoryError) or _found_no_memory(error):  # while the program was being loaded
             sys.stderr.write("error: memory: the process must be allowed more (ulimit -v). Nothing was published.\n")
             raise SystemExit(3) from None
         raise
+
+
+def _found_no_memory(error: BaseException) -> bool:
+    """Tell whether an import found no memory: Python may say no more than that something failed."""
+    if sys.platform == "win32" or not isinstance(error, SystemError):
+        return False
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _end(watch: interrupts.Watch) -> NoReturn:

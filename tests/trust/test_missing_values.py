@@ -104,7 +104,6 @@ TABLES = int(os.environ.get("TABLES", "60"))
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_this_thread")
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_on_many_tables(workbench: Any) -> None:
     """TABLES=300 has as many random tables."""
     for number in range(len(METHODS), TABLES):
