@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator
@@ -86,6 +87,18 @@ def opened(master: str | None) -> Iterator[SparkSession]:
     finally:
         if running is None:
             session.stop()
+        elif through_connect(session):
+            _leave(session)
+
+
+def _leave(session: SparkSession) -> None:
+    """Close a session beside others of a Connect server, which goes on.
+
+    A client that is left open asks the server once more when the process ends: for ten minutes, if it is gone by then.
+    """
+    with contextlib.suppress(Exception):  # whatever has become of the server, the release has ended
+        session.client.release_session()
+    session.client.close()
 
 
 def through_connect(session: SparkSession) -> bool:

@@ -5,6 +5,7 @@ With SPARK_REMOTE=local[1] in the environment it is one of a Connect server; `-m
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -57,7 +58,12 @@ def spark():
     if "SPARK_REMOTE" not in os.environ:
         session.sparkContext.setLogLevel("OFF")
     yield session
+    left = [one for one in gc.get_objects() if type(one).__name__ == "SparkConnectClient" and not one.is_closed]
+    others = [client for client in left if client is not getattr(session, "client", None)]
     session.stop()
+    for client in others:  # which would ask the server that is gone for ten minutes
+        client.close()
+    assert not others, "a release closes the sessions that it opened beside ours"
 
 
 @pytest.fixture
