@@ -15,6 +15,9 @@ from sqlmicro.system.arrow import memory_of_the_system, without_pandas
 _COLLECTED = (200_000, 20, 100)
 """What loads a thousand modules makes no garbage: looking for it as often as Python does costs a tenth of a command."""
 
+_LOADED = 100_000 * 1024
+"""Bytes of addresses with which the command line can be loaded, and says itself what a run needs."""
+
 
 def main() -> None:
     """Run the command line: exit 130 after Ctrl-C, 143 after SIGTERM, with nothing published and nothing left behind.
@@ -23,6 +26,8 @@ def main() -> None:
     """
     watch = interrupts.answer()
     gc.set_threshold(*_COLLECTED)
+    if _is_short():
+        _refuse()
     try:
         if sys.argv[1:] == ["--version"]:  # the command line itself takes twice as long to load as Python
             sys.stdout.write(f"{packages.ours()}\n")
@@ -39,19 +44,29 @@ def main() -> None:
         if watch.committed:  # while it shuts down Python would die of a signal again
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
-        if isinstance(error, MemoryError) or _found_no_memory(error):  # while the program was being loaded
-            sys.stderr.write("error: memory: the process must be allowed more (ulimit -v). Nothing was published.\n")
-            raise SystemExit(3) from None
+        if isinstance(error, MemoryError):  # while the program was being loaded
+            _refuse()
         raise
 
 
-def _found_no_memory(error: BaseException) -> bool:
-    """Tell whether an import found no memory: Python may say no more than that something failed."""
-    if sys.platform == "win32" or not isinstance(error, SystemError):
-        return False
-    import resource
+def _is_short() -> bool:
+    """Tell whether the process may have so few addresses that not even the program can be loaded.
 
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    With so few an import may fail in any way, and so may an exception on its way out.
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows
+        return False
+    except ImportError:  # it is there, and cannot be loaded
+        return True
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit != resource.RLIM_INFINITY and limit < _LOADED
+
+
+def _refuse() -> NoReturn:
+    os.write(2, b"error: memory: the process must be allowed more (ulimit -v). Nothing was published.\n")
+    os._exit(3)
 
 
 def _end(watch: interrupts.Watch) -> NoReturn:
