@@ -75,6 +75,10 @@ class PlannedStep:
         """What the step promises, unless its method promises other columns once it knows the records."""
         return Claim((*self.columns, *self.by), self.method.promise, self.k)
 
+    def left_as_it_is(self, released: Sequence[Column]) -> tuple[Column, ...]:
+        """Return which of the columns that are released the step does nothing to."""
+        return tuple(column for column in released if column not in (*self.columns, *self.by, *self.sensitive))
+
     @property
     def task(self) -> Task:
         """What its random numbers depend on."""
@@ -317,7 +321,8 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.rows_in,
         before=run.current, begun=begun, first=run.first if relation == run.original else (),
         guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original,
-                              run.roles.row_key or run.roles.known_by),
+                              run.roles.row_key or run.roles.known_by,
+                              planned.left_as_it_is(run.roles.released) if run.seater else ()),
         part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
         nights=run.seater if isinstance(run.seater, Nights) else None, whole=run.whole,
     )  # fmt: skip

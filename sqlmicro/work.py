@@ -61,6 +61,13 @@ class Guaranteed:
     original: Name = _NOWHERE
     known: tuple[Column, ...] = ()
     """What identifies a record: the row key, else the key of the table, where it was looked for."""
+    kept: tuple[Column, ...] = ()
+    """In a series what is released as it is: a seat keeps its value, like that of a sensitive column."""
+
+    @property
+    def of_seats(self) -> tuple[Column, ...]:
+        """Whose values every seat of a series keeps."""
+        return (*self.sensitive, *self.kept)
 
     @property
     def asked(self) -> bool:

@@ -183,9 +183,9 @@ class Series:
     def _persons(
         self, work: Work, alike: Sequence[Column]
     ) -> tuple[Mapping[str, np.ndarray], np.ndarray | None, np.ndarray | None]:
-        """Return who the records are about, what may not differ within a class, and their sensitive values."""
+        """Return who the records are about, what may not differ within a class, and what their seats keep."""
         work.warehouse.set_key(KEY, self.key)
-        sensitive = list(work.guaranteed.sensitive)
+        sensitive = list(work.guaranteed.of_seats)
         persons = work.warehouse.arrays(
             "history/persons.sql", relation=work.relation, stream=KEY, columns=["copy"], by=[*work.by, *alike],
             sensitive=sensitive,
@@ -295,7 +295,7 @@ class _Made:
         })  # fmt: skip
         seated = pa.table({"row_id": row_id[sits], "label": labels[sits]})
         groups = pa.concat_tables([seated, empty.select(["row_id", "label"]).cast(seated.schema)])
-        sensitive = list(work.guaranteed.sensitive)
+        sensitive = list(work.guaranteed.of_seats)
         own = {c.staged for c in (*self.strata, *sensitive)}
         types = dict(work.warehouse.describe(work.relation))
         others = [name for name in types if name not in (*own, "row_id", "record")]

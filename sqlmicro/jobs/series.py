@@ -113,7 +113,7 @@ def load(
         return run
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
-    every = series.rules.moves or plan.gates or _sensitive(plan)
+    every = series.rules.moves or plan.gates or _keeps_values(plan)
     feed = _feed(plan, warehouse, source, series.before)
     series.compared = compared(
         warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
@@ -217,8 +217,8 @@ def _of_lake(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Rem
     return Feed(snapshot=now, changes=lake_feed.changes(warehouse, source, plan.roles.row_key, then, now))
 
 
-def _sensitive(plan: Plan) -> bool:
-    return any(step.sensitive for step in plan.steps)
+def _keeps_values(plan: Plan) -> bool:
+    return any(step.sensitive or step.left_as_it_is(plan.roles.released) for step in plan.steps)
 
 
 def watch(run: Run, series: Series | None) -> None:
@@ -271,11 +271,12 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
         raise ParameterError(
             "--row-key", "is never released in a series", "a released column", "Leave it out of --keep"
         )
-    left = [c for c in plan.roles.released if c not in (*step.columns, *step.by, *step.sensitive)]
-    if left and not masks:
+    kept = step.left_as_it_is(plan.roles.released)
+    if kept and not masks and (_kind(step) is not Series or step.guarantees.limits):
+        asked = "beside a limit such as --min-l" if _kind(step) is Series else "with this method"
         raise ParameterError(
-            where, "releases what the step works on, its strata, and --sensitive columns", ", ".join(names_of(left)),
-            "Put them into --columns, --by or --sensitive, or drop them",
+            where, f"releases nothing as it is {asked}: a seat keeps one value, that of the limit",
+            ", ".join(names_of(kept)), "Put them into --columns, --by or --sensitive, or drop them",
         )  # fmt: skip
     if plan.keeps_candidates or options.engine != "duckdb":
         got = "--keep-candidates" if plan.keeps_candidates else f"--engine {options.engine}"

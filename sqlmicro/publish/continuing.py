@@ -143,9 +143,14 @@ def _of_values(release: Release, columns: Sequence[Column]) -> Select:
 
 
 def _columns(release: Release) -> list[Column]:
-    """Return all columns that an attacker may know, as they were published and in the types of the release."""
+    """Return the columns that a night promises something of and an attacker may know, as they were published.
+
+    What is kept as it is belongs to no promise; the types are those of the release.
+    """
     run, written = release.run, release.audits[None]
-    staged = {column.name: column.staged for column in run.known}
+    held = {name for step in run.steps for name in (*step.columns, *step.by)}
+    classes = type(release.series) is Series  # of no other kind anything is kept as it is
+    staged = {column.name: column.staged for column in run.known if column.name in held or not classes}
     records = release.outputs[-1].records
     assert records is not None
     types = dict(run.warehouse.describe(records))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,7 @@ class Asked:
         return found
 
 
-def asked(method: str, draw: random.Random) -> Asked:
+def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
     """Draw columns, strata, k and what else a series of a method takes."""
     k, common = draw.choice([2, 3, 4, 5]), {"patience": draw.choice([0, 1, 3, 7]), "nulls": "keep"}
     by = draw.choice([[], [], ["sex"]])
@@ -165,6 +165,8 @@ def asked(method: str, draw: random.Random) -> Asked:
                      rows=(60, 80))  # fmt: skip
     moves = method != "suppress" and draw.random() < 0.4
     kept = {} if moves or draw.random() < 0.7 else {"sensitive": ["ill"], "min_l": 2}
+    if not kept and draw_kept.random() < 0.3:
+        kept = {"keep": ["ill"]}
     common = {**common, "moves": moves, "by": by, **kept}
     if method in RECODINGS:
         del common["nulls"]
@@ -190,7 +192,7 @@ def asked(method: str, draw: random.Random) -> Asked:
 def lived(folder: Path, method: str, seed: int) -> tuple[Asked, World, list[list[Night]]]:
     """Live through a random history; return the nights of every epoch."""
     draw = random.Random(f"{method} {seed}")
-    given = asked(method, draw)
+    given = asked(method, draw, random.Random(f"kept {method} {seed}"))
     world, db = World(draw, given.powers, given.missing), str(folder / f"{method}-{seed}.duckdb")
     world.insert(draw.randrange(*given.rows))
     epochs: list[list[Night]] = [[]]
@@ -329,11 +331,24 @@ def judged(given: Asked, world: World, nights: Sequence[Night]) -> None:
         if "sensitive" in given.settings:
             kinds = outsider.counted(night.release, [*columns, *by, "ill"])
             assert min(Counter(one[:-1] for one in kinds).values()) >= 2
+    if "keep" in given.settings:
+        kinds_of = [outsider.counted(one.release, [*columns, *by, "ill"]) for one in nights]
+        assert all(row[-1] in ("x", "y", "z") for kinds in kinds_of for row in kinds), "an empty seat keeps its value"
+        if given.powers:
+            _kept(kinds_of)
     if given.method in RECODINGS:
         _true(nights, counts, [*columns, *by], k)
     if given.powers:
         _of_powers(nights, columns, by, given, world)
     return None
+
+
+def _kept(nights: Sequence[Counter[Any]]) -> None:
+    """Each class has a mean of its own here: its rows stay as many, and what is kept as it is stays with them."""
+    for early, late in combinations(nights, 2):
+        both = {row[:-1] for row in early} & {row[:-1] for row in late}
+        rows = [{row: many for row, many in night.items() if row[:-1] in both} for night in (early, late)]
+        assert rows[0] == rows[1]
 
 
 def _true(nights: Sequence[Night], counts: Sequence[Counter[Any]], columns: list[str], k: int) -> None:

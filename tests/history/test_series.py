@@ -284,7 +284,7 @@ def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path
         ({"row_key": (), "person": ["id"]}, "needs --row-key"),
         ({"person": ["id"]}, "--person"),
         ({"into": None, "overwrite": False, "in_place": True}, "--in-place"),
-        ({"rest": "keep"}, "--columns, --by or --sensitive"),
+        ({"keep": ["born"], "sensitive": ["sex"], "min_l": 2}, "nothing as it is beside a limit.*--by or --sensitive"),
         ({"keep": ["id"], "identifier_ok": ["id"], "accept_unique": ["id"]}, "is never released"),
         ({"nulls": "pattern"}, "--nulls error, keep, suppress"),
         ({"block_attributes": f"age;{QUOTED}"}, "groups whole records"),
@@ -421,6 +421,37 @@ def test_who_changes_stratum_is_still_published_in_that_of_her_class(db: str) ->
     execute(db, "UPDATE persons SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id < 9")
     night(db, 2, by=["sex"])
     assert released(db) == before
+
+
+@pytest.mark.parametrize("method", ["mdav", pytest.param("suppress", marks=pytest.mark.slow)])
+def test_a_column_that_is_kept_stays_with_its_seat(db: str, method: str) -> None:
+    """Who leaves, or gets another value, leaves it on her seat; who takes the seat has the same."""
+    settings: dict[str, Any] = {**GIVEN, "columns": ["age"], "keep": ["sex"], "patience": 0}
+    if method == "suppress":
+        del settings["nulls"]
+
+    def next_night(number: int) -> tuple[Counter[Any], Counter[Any]]:
+        day = str(FIRST + datetime.timedelta(number - 1))
+        told = getattr(sqlmicro, method)("persons", db=db, night=day, rows_are_persons=True, **settings)
+        rows = Counter(execute(db, "SELECT age, sex FROM out")[0])
+        assert rows.total() == told["rows"] and min(Counter(age for age, _ in rows.elements()).values()) >= 4
+        return rows, Counter(sex for _, sex in rows.elements())
+
+    first, kept = next_night(1)
+    assert kept == Counter(sex for (sex,) in execute(db, "SELECT sex FROM persons")[0])
+    women = kept["f"]
+    execute(db, "DELETE FROM persons WHERE sex = 'f' AND id < 10", "UPDATE persons SET sex = 'f' WHERE id = 59")
+    assert next_night(2)[0] == first
+    execute(db, "INSERT INTO persons SELECT 100 + i, 30 + i, NULL, 'm', NULL FROM range(3) r(i)")
+    assert next_night(3)[0] == first, "no seat of a man is free, and three open no class"
+    execute(db, "INSERT INTO persons SELECT 200 + i, 40, NULL, 'd', NULL FROM range(4) r(i)")
+    last, kept = next_night(4)
+    assert first <= last and kept["d"] == 4 and kept["f"] == women, "who came fills a seat, or opens a class"
+
+
+def test_a_column_that_is_kept_is_refused_where_a_column_is_grouped_by_itself(db: str) -> None:
+    with pytest.raises(ParameterError, match="releases nothing as it is with this method"):
+        sqlmicro.individual_ranking("persons", **{**GIVEN, "db": db, "columns": ["age"], "keep": ["sex"]})
 
 
 @pytest.mark.slow

@@ -254,10 +254,13 @@ def result(cell: Cell, folder: Path) -> Result:
         if said:
             return Result(cell.title, "refused", said)
         released.append(_rows(cell, folder))
-    wrong = [line for rows, after in zip(before, released, strict=True) for line in broken(promised(cell), rows, after)]
     everybody = list({row[ROW]: row for rows in before for row in rows}.values())
-    for columns in promised(cell).classes if cell.asks("series keeping a column") else ():
-        wrong += broken_together(promised(cell), everybody, released, columns)
+    # A seat keeps what was kept of who has left: a series is held against all who were ever there.
+    against = [everybody] * len(before) if cell.has("series") else before
+    promise = promised(cell)
+    wrong = [line for rows, after in zip(against, released, strict=True) for line in broken(promise, rows, after)]
+    for columns in promise.classes if cell.asks("series keeping a column") else ():
+        wrong += broken_together(promise, everybody, released, columns)
     if wrong:
         return Result(cell.title, "wrong", "; ".join(dict.fromkeys(wrong)))
     return Result(cell.title, "works", _hash(released))
