@@ -229,7 +229,7 @@ def test_every_folder_says_what_it_may_import():
         assert said and max(used, default=0) <= max(said) <= FLOOR[here], f"{here}/__init__.py: {sentence}"
 
 
-MOST_LINES, MOST_LINES_OF_A_FUNCTION = 400, 60
+MOST_LINES, MOST_LINES_OF_A_FUNCTION = 800, 60
 
 
 def test_files_and_functions_are_short():
