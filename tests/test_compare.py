@@ -211,7 +211,7 @@ def test_safe_is_first_for_tables_and_means_of_the_example(tmp_path: Path, use: 
     db = str(tmp_path / "w.duckdb")
     sqlmicro.register(str(Path(__file__).parent.parent / "examples" / "persons.csv"), db=db, table="persons")
     columns = ["sex", "age", "region", "marital", 'net "income"']
-    methods = ["mdav", "microaggregate(quality=fast)", "safe"]
+    methods = ["mdav", "microaggregate(quality=fast)", "safe(effort=fast)"]
     report = sqlmicro.compare(
         "persons", db=db, columns=columns, methods=methods, k=["3"], seed="1", for_=use, sample=100
     )

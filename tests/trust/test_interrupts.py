@@ -290,10 +290,13 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> float:
 def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str, short: float) -> None:
     """A terminal sends SIGINT to the whole group; INTERRUPTS=3 sends both signals both ways at three moments.
 
+    Without it one of two signals is sent, in turn by method, and the other if that came too late.
+
     The first moment is when one that has little to group would be at its end, the others are later.
     """
     moments = INTERRUPTS or 1
-    sources = product(CODES, (True, False)) if INTERRUPTS else ((signal.SIGINT, True), (signal.SIGTERM, False))
+    two = ((signal.SIGINT, True), (signal.SIGTERM, False))[:: -1 if list(METHODS).index(name) % 2 else 1]
+    sources = product(CODES, (True, False)) if INTERRUPTS else two
     long, db = METHODS[name], tmp_path / "w.duckdb"
     make(tmp_path / "pristine.duckdb", long.rows)
     arguments = (*long.arguments, "--rest", "drop", "--k", "3", *long.target, "--json")
@@ -311,6 +314,8 @@ def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str, s
         if found == CODES[sent]:
             counts["interrupted"] += 1
             counts["published"] += left != State(True, ("t",), 0)
+            if not INTERRUPTS:
+                break
         else:
             assert found == 0, (tmp_path / "out").read_text()
             counts["too late"] += 1

@@ -68,7 +68,7 @@ def killed(work: Any, at: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [False, True])
 def test_a_killed_night_was_published_as_a_whole_or_not_at_all(tmp_path: Path, *, file: bool) -> None:
-    """Killed before every 13th statement, and made again after every second kill; WHOLE=1 kills before every one."""
+    """Killed before every 19th statement, and made again after every second kill; WHOLE=1 kills before every one."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     with duckdb.connect(str(first / "w.duckdb")) as connection:
@@ -84,7 +84,7 @@ def test_a_killed_night_was_published_as_a_whole_or_not_at_all(tmp_path: Path, *
     night(second, 2, file=file)
     new = state(second, file=file)
     assert old != new
-    found, at, step = [], 1, 1 if "WHOLE" in os.environ else 13
+    found, at, step = [], 1, 1 if "WHOLE" in os.environ else 19
     while True:
         shutil.rmtree(second)
         shutil.copytree(first, second)
