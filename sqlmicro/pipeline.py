@@ -201,6 +201,11 @@ class Run:
         return tuple(column for column in ordered if column in released)
 
     @property
+    def counted(self) -> tuple[Column, ...]:
+        """Whose records audits count as one: a person's, but not in a night, where empty seats are of nobody."""
+        return () if self.seater else self.roles.person
+
+    @property
     def tells_whose(self) -> bool:
         """Whether the release says which records are of one person: by a key that did not become one value for all."""
         constant = {name for step in self.steps if step.method == "constant" for name in step.columns}
@@ -244,7 +249,8 @@ def load(
         warehouse, source, roles, key, recipe, found.read, found.records, found.records, found.rows, seen=found.seen,
         first=first,
     )  # fmt: skip
-    run.levels = levels.settle(warehouse, found.records, roles, source.label)
+    # In a night a record has its own class: what is constant within a person is not kept so.
+    run.levels = () if by_hash else levels.settle(warehouse, found.records, roles, source.label)
     run.notes += [*source.said, *(level.told for level in run.levels)]
     run.seconds["load"] = time.perf_counter() - start
     return run

@@ -65,6 +65,11 @@ class Guaranteed:
     """In a series what is released as it is: a seat keeps its value, like that of a sensitive column."""
 
     @property
+    def of_nights(self) -> tuple[Column, ...]:
+        """What a night has to know of every record, besides the columns of the step."""
+        return (*self.of_seats, *self.person)
+
+    @property
     def of_seats(self) -> tuple[Column, ...]:
         """Whose values every seat of a series keeps."""
         return (*self.sensitive, *self.kept)

@@ -30,17 +30,25 @@ class Pool(NamedTuple):
     members: np.ndarray  # (n, size) the group that a person would found
     most: int  # of a group who may have founded before
     distinct: int
+    person: np.ndarray  # (n,) a group has no two records of one
+    records: np.ndarray  # (n,) of one person after the other
+    begin: np.ndarray  # where the records of a person begin, and end
+    several: bool  # whether somebody has more than one
 
 
-def gather(X, block, spent, value, size, most, distinct):
-    """Return those who wait; groups have `size` members, at most `most` of them spent, and `distinct` values."""
+def gather(X, block, spent, value, size, most, distinct, person):
+    """Return those who wait; groups have `size` persons, at most `most` of them spent, and `distinct` values."""
     values = int(value.max(initial=0)) + 1
     kinds, kind = np.unique(block * values + value, return_inverse=True)
     left = np.bincount(kind[~spent], minlength=len(kinds))
     different = np.bincount(kinds[left > 0] // values, minlength=int(block.max(initial=0)) + 1)
     trees = plant(X, np.flatnonzero(~spent)), plant(X, np.flatnonzero(spent))
     members = np.empty((len(X), size), np.int64)
-    return Pool(*trees, block, spent, value, kind, left, different, members, most, distinct)
+    one, person = np.unique(person, return_inverse=True)
+    records = np.argsort(person, kind="stable")
+    begin = np.searchsorted(person[records], np.arange(len(one) + 1))
+    own = person, records, begin, len(one) < len(person)
+    return Pool(*trees, block, spent, value, kind, left, different, members, most, distinct, *own)
 
 
 def radii(pool):
@@ -59,7 +67,7 @@ def _radii(pool, radius):
 def form(pool, limit, most):
     """Return groups (g, size), the tightest first, until there are `most` or none is as near as its members ask.
 
-    The most impatient of the members decides.
+    The most impatient of the members decides. Who is in a group, is in no other one with another record.
     """
     groups = np.empty((most, pool.members.shape[1]), np.int64)
     return groups[: _form(pool, limit, groups)]
@@ -91,8 +99,10 @@ def _form(pool, limit, groups):
                 groups[count] = members[a]
                 count += 1
                 for b in members[a]:
-                    taken[b] = True
-                    _take_out(pool, b)
+                    person = pool.person[b]
+                    for c in pool.records[pool.begin[person] : pool.begin[person + 1]]:
+                        taken[c] = True
+                        _take_out(pool, c)
                 continue
             radius = _near(pool, a, limit)
             if radius < np.inf:
@@ -160,28 +170,55 @@ def _radius(X, members, mean):
 @njit(cache=True)
 def _choose(pool, a, q):
     """Choose a person and who is nearest to q, as members of a group; tell whether there are enough."""
+    wanted, again = len(pool.members[a]), pool.most + 1
+    while True:
+        count, passed, more = _choose_among(pool, a, q, wanted, again)
+        if count == len(pool.members[a]):
+            return pool.distinct < 2 or _vary(pool, a)
+        if not passed or not more:
+            return False
+        wanted, again = 2 * wanted, 2 * again  # some of the nearest were other records of those chosen
+
+
+@njit(cache=True)
+def _choose_among(pool, a, q, wanted, again):
+    """Choose among so many nearest records; return how many were chosen, whether one was passed over, and whether
+    farther ones are left."""
     members, block = pool.members[a], pool.block[a]
     size, most = len(members), pool.most - pool.spent[a]
-    rows, distances = np.empty(size, np.int64), np.empty(size)
-    n, _ = nearest(pool.fresh, q, size, rows, distances)
-    old, old_distances = np.empty(pool.most + 1, np.int64), np.empty(pool.most + 1)
-    m, _ = nearest(pool.old, q, pool.most + 1, old, old_distances)
+    rows, distances = np.empty(wanted, np.int64), np.empty(wanted)
+    n, _ = nearest(pool.fresh, q, wanted, rows, distances)
+    old, old_distances = np.empty(again, np.int64), np.empty(again)
+    m, _ = nearest(pool.old, q, again, old, old_distances)
     members[0] = a
-    count, i, j, spent = 1, 0, 0, 0
+    count, i, j, spent, passed = 1, 0, 0, 0, False
     while count < size and (i < n or j < m):
-        if j == m or (i < n and (distances[i], rows[i]) < (old_distances[j], old[j])):
-            b = rows[i]
-            i += 1
-        else:
-            b = old[j]
-            j += 1
-            if b != a and spent == most:
-                continue
-            spent += b != a
-        if b != a and pool.block[b] == block:
+        first = j == m or (i < n and (distances[i], rows[i]) < (old_distances[j], old[j]))
+        b = rows[i] if first else old[j]
+        i, j = i + first, j + (not first)
+        if not first and b != a and spent == most:
+            continue
+        if _is_among(pool, b, members[:count]):
+            passed |= b != a
+            continue
+        spent += not first
+        if pool.block[b] == block:
             members[count] = b
             count += 1
-    return count == size and (pool.distinct < 2 or _vary(pool, a))
+    more = n == wanted and pool.block[rows[n - 1]] == block
+    more |= m == again and spent < most and pool.block[old[m - 1]] == block
+    return count, passed, more
+
+
+@njit(cache=True, _nrt=False)
+def _is_among(pool, b, members):
+    """Tell whether a record is of one of some persons."""
+    if not pool.several:
+        return b == members[0]
+    among = False
+    for c in members:
+        among |= pool.person[c] == pool.person[b]
+    return among
 
 
 @njit(cache=True)
@@ -199,7 +236,7 @@ def _vary(pool, a):
                 again = i
         if different >= pool.distinct:
             return True
-        other = _nearest_other(pool.fresh, pool.fresh.X[a], value, found)
+        other = _nearest_other(pool.fresh, pool.fresh.X[a], value, pool.person, found)
         if other < 0 or pool.block[other] != pool.block[a]:
             return False
         found[again : len(found) - 1] = found[again + 1 :].copy()
@@ -207,8 +244,8 @@ def _vary(pool, a):
 
 
 @njit(cache=True, _nrt=False)
-def _nearest_other(tree, q, value, found):
-    """Return the record left that is nearest to q among those with other values than the ones found; or -1."""
+def _nearest_other(tree, q, value, person, found):
+    """Return the record left that is nearest to q, of another person and with another value than those found; or -1."""
     box, lowest = tree.box, tree.lowest
     node, bound = tree.node, tree.bound
     inner, n = len(lowest) // 2, tree.X.shape[0]
@@ -228,7 +265,7 @@ def _nearest_other(tree, q, value, found):
                 if d < worst or (d == worst and row < best):
                     other = True
                     for b in found:
-                        other &= value[b] != value[row]
+                        other &= value[b] != value[row] and person[b] != person[row]
                     if other:
                         best, worst = row, d
             continue
@@ -249,6 +286,38 @@ def _box_distance(box, v, q):
         gap = max(max(box[v, 0, j] - q[j], q[j] - box[v, 1, j]), 0.0)
         total += gap * gap
     return total
+
+
+def choose_founders(first, members, person, spent, k, most):
+    """Choose k persons of each group, with one record each, at most `most` of them spent; who is chosen is spent.
+
+    `members` has the records group after group, those that are to be taken first in front, and `first` (g + 1,) where
+    a group begins; `spent` is by person, and is changed. Returns the members that are chosen (n,): none of a group with
+    too few.
+    """
+    chosen = np.zeros(len(members), np.bool_)
+    _choose_founders(first, members, person, spent, k, most, np.full(len(spent), -1), chosen)
+    return chosen
+
+
+@njit(cache=True, _nrt=False)
+def _choose_founders(first, members, person, spent, k, most, seen, chosen):
+    for g in range(len(first) - 1):
+        again = 0
+        for i in range(first[g], first[g + 1]):
+            p = person[members[i]]
+            if seen[p] < g and spent[p] and again < most:
+                seen[p], chosen[i] = g, True
+                again += 1
+        count = again
+        for i in range(first[g], first[g + 1]):
+            p = person[members[i]]
+            if seen[p] < g and not spent[p] and count < k:
+                seen[p], chosen[i] = g, True
+                count += 1
+        for i in range(first[g], first[g + 1]):
+            chosen[i] &= count == k
+            spent[person[members[i]]] |= chosen[i]
 
 
 def seat_all(X, worth, seats, farthest, free):

@@ -33,7 +33,8 @@ def changed_seats(before: Remembered | None, memory: Memory, read: Read) -> Mapp
     import numpy as np
 
     n = len(memory.who)
-    own = {"who": memory.who, "seat": memory.seat, "here": memory.here, "since": memory.since}
+    own = {"who": memory.who, "seat": memory.seat, "here": memory.here, "since": memory.since,
+           "person": memory.person}  # fmt: skip
     then: dict[str, np.ndarray] = {
         "founded": np.full(n, -1, np.int32), "changed": np.zeros(n, bool), "token": np.full(n, -1, np.int64)
     }  # fmt: skip
@@ -44,7 +45,8 @@ def changed_seats(before: Remembered | None, memory: Memory, read: Read) -> Mapp
         if len(old.who):
             known = {"founded": before.founded, "changed": before.changed, "token": before.token}
             then = {name: np.where(same, known[name][at], none) for name, none in then.items()}
-            for given, was in ((memory.seat, old.seat), (memory.here, old.here), (memory.since, old.since)):
+            for given, was in ((memory.seat, old.seat), (memory.here, old.here), (memory.since, old.since),
+                               (memory.person, old.person)):  # fmt: skip
                 same &= given == was[at]
     now = _tonight(then, memory, read)
     for name, values in now.items():
@@ -55,7 +57,8 @@ def changed_seats(before: Remembered | None, memory: Memory, read: Read) -> Mapp
     lost = old.who[~places(memory.who, old.who)[0]]
     none = np.full(len(lost), -1)
     away = np.zeros(len(lost), bool)
-    gone = {"who": lost, "seat": none, "here": away, "since": none, "founded": none, "changed": away, "token": none}
+    gone = {"who": lost, "seat": none, "here": away, "since": none, "founded": none, "changed": away, "token": none,
+            "person": np.zeros(len(lost), np.int64)}  # fmt: skip
     return {name: np.r_[values[~same], gone[name]] for name, values in own.items()}
 
 

@@ -66,7 +66,7 @@ def _nobody(day: int) -> Memory:
 
     none, narrow = np.empty(0, np.int64), np.empty(0, np.int32)
     return Memory(
-        who=none, seat=narrow, here=np.empty(0, bool), since=narrow, founded=np.empty(0, bool),
+        who=none, seat=narrow, here=np.empty(0, bool), since=narrow, founded=np.empty(0, bool), person=none,
         centre=np.empty((0, 0)), rows=narrow, radius=np.empty(0), stratum=none, opened=narrow, closed=narrow,
         values=np.empty((0, 3), np.int64), reach=0.0, day=day,
     )  # fmt: skip

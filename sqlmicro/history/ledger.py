@@ -104,11 +104,20 @@ def unit(run: Run) -> str:
     """Return by what the persons of a run are known again: a person key, a row key, or what was read of them."""
     roles = run.roles
     if roles.person:
-        return f"person: {', '.join(column.name.lower() for column in roles.person)}"
+        return by_person(column.name for column in roles.person)
     if key := roles.row_key or roles.known_by:
         return by_row_key(column.name for column in key)
     read = set(roles.read) & set(run.source.columns)
     return f"content: {', '.join(sorted(column.name.lower() for column in read))}"
+
+
+def by_person(columns: Iterable[str]) -> str:
+    """Return by what persons are known again who have many records.
+
+    >>> by_person(["Patient"])
+    'person: patient'
+    """
+    return f"person: {', '.join(name.lower() for name in columns)}"
 
 
 def by_row_key(columns: Iterable[str]) -> str:

@@ -43,7 +43,8 @@ class SeriesOfMasks(MeasuredOnce):
         who, before = found["who"], self.before
         memory = replace(
             seat_memory.nothing(0), who=who, seat=np.zeros(len(who), np.int32), here=np.ones(len(who), bool),
-            since=np.full(len(who), self.day, np.int32), founded=np.zeros(len(who), bool), day=self.day,
+            since=np.full(len(who), self.day, np.int32), founded=np.zeros(len(who), bool),
+            person=np.zeros(len(who), np.int64), day=self.day,
         )  # fmt: skip
         report = replace(self.report(0, 0, 0), came=len(who), went=0, changed=0)
         differs = np.ones(len(who), bool)

@@ -53,7 +53,7 @@ SEATS, CLASSES, VALUES, SENSITIVE, TEXTS, ROWS, COMBINATIONS, INPUTS, OCCURRED, 
 KEPT = {
     SEATS: Kept(
         {"who": "BIGINT", "seat": "INTEGER", "here": "BOOLEAN", "since": "INTEGER", "founded": "INTEGER",
-         "changed": "BOOLEAN", "token": "BIGINT"}, ("who",),
+         "changed": "BOOLEAN", "token": "BIGINT", "person": "BIGINT"}, ("who",),
     ),
     CLASSES: Kept(
         {"class": "INTEGER", "size": "INTEGER", "radius": "DOUBLE", "centre": "DOUBLE[]", "stratum": "BIGINT",
@@ -262,6 +262,7 @@ def with_persons(found: Remembered, seats: Mapping[str, np.ndarray], taken: np.n
         here=own["here"].astype(bool),
         since=own["since"].astype(np.int32),
         founded=own["founded"] >= 0,
+        person=own["person"].astype(np.int64),
     )
     others = found.taken if taken is None else taken
     return replace(

@@ -29,8 +29,15 @@ class Rules:
     """The share of empty seats up to which none but wholly empty classes are closed."""
     distinct: int = 1
     """Sensitive values a class opens with."""
+    again: int | None = None
+    """How many founders of a class may have founded another one before; half of k where none is given."""
     waiting: float = 0.025
     """The share of tonight's persons who may wait for near ones."""
+
+    @property
+    def repeated(self) -> int:
+        """How many founders of a class may have founded another one before."""
+        return self.k // 2 if self.again is None else self.again
 
 
 @dataclass
@@ -47,6 +54,8 @@ class Memory:
     """int32 (n,) day since which she waits, or waited."""
     founded: np.ndarray
     """bool (n,) whose values are in the representative of some class."""
+    person: np.ndarray
+    """int64 (n,) whose record it is; 0 where every record is of another person."""
     centre: np.ndarray
     """float64 (G, p) mean of the founders' features."""
     rows: np.ndarray
@@ -91,6 +100,7 @@ def nothing(p: int) -> Memory:
         here=np.empty(0, bool),
         since=np.empty(0, short),
         founded=np.empty(0, bool),
+        person=np.empty(0, long),
         centre=np.empty((0, p), real),
         rows=np.empty(0, short),
         radius=np.empty(0, real),
@@ -104,7 +114,12 @@ def nothing(p: int) -> Memory:
 
 
 def carried(
-    old: Memory, who: np.ndarray, seat: np.ndarray, since: np.ndarray, founded: np.ndarray
+    old: Memory,
+    who: np.ndarray,
+    seat: np.ndarray,
+    since: np.ndarray,
+    founded: np.ndarray,
+    person: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the persons of a memory after a night in which `who` (n,) are there.
 
@@ -112,6 +127,7 @@ def carried(
     """
     import numpy as np
 
+    person = np.zeros(len(who), np.int64) if person is None else person
     gone = ((old.seat != WAITS) | old.founded) & ~np.isin(old.who, who)
     everyone = np.r_[old.who[gone], who]
     order = np.argsort(everyone)
@@ -119,5 +135,6 @@ def carried(
     own = {"seat": np.r_[old.seat[gone], seat], "since": np.r_[old.since[gone], since]}
     return {
         "who": everyone[order], "here": here[order], "founded": np.r_[old.founded[gone], founded][order],
+        "person": np.r_[old.person[gone], person][order],
         **{name: values[order].astype(np.int32) for name, values in own.items()},
     }  # fmt: skip

@@ -41,6 +41,13 @@ A night publishes rows, k or more of each class, with one representative each; t
 
     Proof: by 6 it is one class, and by 2 it has the same rows as long as it is there.
 
+Where records have persons (n,), a person may have many records, which is a row each. A class opens with one record each
+of k persons, and counts in rule 5 are of persons: of these at most k // 2 have founded another class with any record.
+Her other records sit beside founders or take empty seats. So (a) says that a class had k persons when it opened, (b)
+is about k persons, by the same proof, and (c) says of a record that it has one class for life, which opened with k
+persons. Where a representative is true of all in its class and no mean, (b) is not said, and founders may have founded
+before (`Rules.again`).
+
 With sensitive values every class opens with at least `distinct` of them and keeps each of its seats with its value,
 so that the values a person may have do not become fewer: m-invariance (Xiao & Tao 2007), where empty seats are what
 they call counterfeits. Nobody moves then, since a class with the same set of values would have to be found.
@@ -78,10 +85,11 @@ def begin(
     rules: Rules,
     strata: np.ndarray | None = None,
     sensitive: np.ndarray | None = None,
+    person: np.ndarray | None = None,
 ) -> tuple[Memory, Night]:
     """Open the first classes of a series from groups of any method; a label of -1 waits."""
 
-    tonight = Tonight(nothing(X.shape[1]), who, X, day, rules, strata, sensitive)
+    tonight = Tonight(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person=person)
     tonight.open_groups(labels)
     tonight.settle()
     return tonight.remembered(), tonight.night()
@@ -96,6 +104,7 @@ def go_on(
     strata: np.ndarray | None = None,
     sensitive: np.ndarray | None = None,
     taken: np.ndarray | None = None,
+    person: np.ndarray | None = None,
 ) -> tuple[Memory, Night]:
     """Continue a series with the records of a night; the memory given is not changed.
 
@@ -104,7 +113,7 @@ def go_on(
     again, or a night without news on the same day, changes nothing.
     """
     _check(memory, X, day, rules, sensitive)
-    tonight = Tonight(memory, who, X, day, rules, strata, sensitive, taken)
+    tonight = Tonight(memory, who, X, day, rules, strata, sensitive, taken, person)
     tonight.keep_seats()
     if day > memory.day or tonight.brings_news():
         tonight.settle()
@@ -120,7 +129,7 @@ def erase(memory: Memory, who: np.ndarray) -> Memory:
     import numpy as np
 
     left = ~np.isin(memory.who, who)
-    names = ("who", "seat", "here", "since", "founded")
+    names = ("who", "seat", "here", "since", "founded", "person")
     return replace(memory, **{name: getattr(memory, name)[left] for name in names})
 
 

@@ -56,7 +56,7 @@ class Tonight:
     report: SeriesReport
     changed: Mapping[str, Name | Select]
     members: tuple[Name, Name, Name] | None = None
-    """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who), if any."""
+    """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who, label)."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Series:
 
     @property
     def members(self) -> tuple[Name, Name, Name] | None:
-        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who)."""
+        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who, …)."""
         return self.tonight.members if self.tonight else None
 
     def read(self, persons: Mapping[str, np.ndarray], **more: np.ndarray) -> Read:
@@ -154,10 +154,13 @@ class Series:
         """
         persons, strata, hashes = self._persons(work, alike)
         if self.before is None:
-            memory, night = seats.begin(persons["who"], X, grouped(), self.day, self.rules, strata, hashes)
+            memory, night = seats.begin(
+                persons["who"], X, grouped(), self.day, self.rules, strata, hashes, persons.get("person")
+            )
         else:
             before, taken = self.before.memory, self.before.taken
-            memory, night = seats.go_on(before, persons["who"], X, self.day, self.rules, strata, hashes, taken)
+            whose = persons.get("person")
+            memory, night = seats.go_on(before, persons["who"], X, self.day, self.rules, strata, hashes, taken, whose)
         made = _Made(self, work, persons, memory, night, kinds or {}, representatives)
         self.tonight = Tonight(memory, scales, made.report(), made.changed, made.members())
         return made.seated
@@ -172,11 +175,13 @@ class Series:
             return np.zeros(len(who), bool)
         X = np.empty((len(who), 0))
         before, taken = self.before.memory, self.before.taken
-        memory, _ = seats.go_on(before, who, X, self.day, self.rules, strata, hashes, taken)
+        whose = persons.get("person")
+        memory, _ = seats.go_on(before, who, X, self.day, self.rules, strata, hashes, taken, whose)
         at = np.searchsorted(memory.who, who)
         waits: np.ndarray = memory.seat[at] == seats.WAITS
         due = waits & (self.day - memory.since[at] >= self.rules.patience)
-        ready = due.sum() >= self.rules.k or waits.sum() > self.rules.waiting * (len(who) + taken.sum())
+        many = int(due.sum()) if whose is None else len(np.unique(whose[due]))
+        ready = many >= self.rules.k or waits.sum() > self.rules.waiting * (len(who) + taken.sum())
         found: np.ndarray = waits & ready
         return found
 
@@ -191,6 +196,9 @@ class Series:
             sensitive=sensitive,
         )  # fmt: skip
         strata = persons["stratum"] if work.by or alike else None
+        if person := list(work.guaranteed.person):
+            whose = work.warehouse.arrays("history/whose.sql", relation=work.relation, stream=KEY, person=person)
+            persons = {**persons, "person": whose["person"]}
         return persons, strata, persons["sensitive"] if sensitive else None
 
     def report(self, withheld: int, wait: int, empty: int, opened: int = 0, closed: int = 0) -> SeriesReport:
@@ -318,16 +326,20 @@ class _Made:
         return np.column_stack([classes, np.zeros_like(classes), many[classes]])
 
     def members(self) -> tuple[Name, Name, Name]:
-        """Return who sits where (who, label), the class of every row (row_id, label), and who founds (row_id, who)."""
+        """Return who sits where (who, label), the class of every row (row_id, label), and who founds (row_id, …)."""
         import pyarrow as pa
 
-        sits = self.memory.here & (self.memory.seat >= 0)
-        own = pa.table({"who": self.memory.who[sits], "label": self.memory.seat[sits]})
+        memory, several = self.memory, "person" in self.persons
+        sits = memory.here & (memory.seat >= 0)
+        own = pa.table({"who": (memory.person if several else memory.who)[sits], "label": memory.seat[sits]})
+        if several:
+            own = own.group_by(["who", "label"], use_threads=False).aggregate([])
         told = self.work.load(own, "seated_tonight", "filled with who sits in which class")
         others = self.series.compared and self.series.compared.untouched
         both = others and self.work.run("history/seated_persons.sql", "sitting", untouched=others, tonight=told)
         founds = self.night.founders
-        new = pa.table({name: self.persons[name][founds] for name in ("row_id", "who")})
+        who = self.persons["person" if several else "who"][founds]
+        new = pa.table({"row_id": self.persons["row_id"][founds], "who": who, "label": self.night.labels[founds]})
         founders = self.work.load(new, "founders_tonight", "filled with who founds a class tonight")
         return both or told, self.seated.groups, founders
 

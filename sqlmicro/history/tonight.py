@@ -32,6 +32,7 @@ class Tonight:
         strata: np.ndarray | None,
         sensitive: np.ndarray | None,
         taken: np.ndarray | None = None,
+        person: np.ndarray | None = None,
     ) -> None:
         import numpy as np
 
@@ -51,11 +52,14 @@ class Tonight:
         none = np.zeros(len(who), np.int64)
         self.strata = none if strata is None else np.asarray(strata, np.int64)[self.order]
         self.sensitive = none if sensitive is None else np.asarray(sensitive, np.int64)[self.order]
+        self.person = np.zeros(len(who), np.int64) if person is None else np.asarray(person, np.int64)[self.order]
+        self.several = person is not None
         at, known = _find(memory.who, self.who)
         self.seat = np.full(len(who), WAITS, np.int32)
         self.seat[known] = memory.seat[at]
         self.here, self.founded, self.founding = np.zeros((3, len(who)), bool)
         self.here[known], self.founded[known] = memory.here[at], memory.founded[at]
+        self.spent = np.isin(self.person, memory.person[memory.founded]) if self.several else self.founded.copy()
         self.since = np.full(len(who), day, np.int32)
         self.since[known] = np.where(memory.here[at], memory.since[at], day)
         self.centre, self.rows, self.radius = memory.centre, memory.rows.copy(), memory.radius
@@ -81,8 +85,31 @@ class Tonight:
         rank[np.argsort(np.where(good, first, len(labels)), kind="stable")] = np.arange(len(first))
         members = np.flatnonzero(good[group])
         members = members[np.argsort(rank[group[members]], kind="stable")]
-        self.open(members, rank[group[members]])
+        if self.several:
+            self.open_with_persons(members, rank[group[members]])
+        else:
+            self.open(members, rank[group[members]])
         self.find_reach()
+
+    def open_with_persons(self, members: np.ndarray, group: np.ndarray) -> None:
+        """Open groups (ascending) with one record each of k persons, the nearest to the mean; the others sit beside."""
+        import numpy as np
+
+        choose_founders = late("sqlmicro.history._seat_kernels", "choose_founders")
+
+        if not len(members):
+            return
+        first = np.flatnonzero(np.diff(group, prepend=-1, append=group[-1] + 1))
+        mean = np.add.reduceat(self.X[members], first[:-1], axis=0) / np.diff(first)[:, None]
+        near = np.lexsort((((self.X[members] - mean[group]) ** 2).sum(1), group))
+        one, person = np.unique(self.person, return_inverse=True)
+        spent = np.zeros(len(one), bool)
+        spent[person[self.spent]] = True
+        chosen = choose_founders(first, members[near], person, spent, self.rules.k, self.rules.repeated)
+        opens, at = np.unique(group[chosen], return_inverse=True)
+        self.open(members[near][chosen], at)
+        beside = np.isin(group, opens) & ~self.founding[members[near]]
+        self.seat[members[near][beside]] = self.before + np.searchsorted(opens, group[beside])
 
     def keep_seats(self) -> None:
         """Leave the seats of who has left or changed; let who comes back have a seat of her class again."""
@@ -144,7 +171,8 @@ class Tonight:
         self.refill()
         self.open_near()
         self.find_reach()
-        self.alone[self.day - self.since >= self.rules.patience] = np.nan
+        first = self.several and not self.before  # most records are of persons who found a class with another one
+        self.alone[first | (self.day - self.since >= self.rules.patience)] = np.nan
         self.refill()
         self.ride()
         seated = np.flatnonzero(self.seat >= self.before)
@@ -246,7 +274,8 @@ class Tonight:
 
         share = np.where(self.day - self.since[pool] >= self.rules.patience, LAST_SHARE, FIRST_SHARE)
         loss = share * self.size * self.alone[pool]
-        none = self.rules.stay * self.reach  # she can found none, or is left over after patience has ended
+        # She can found none, or is left over after patience has ended. Whose persons have founded, mostly never can.
+        none = np.inf if self.several else self.rules.stay * self.reach
         enough = max(1.0, 0.8 * self.rules.empty * float(self.rows.sum()))
         pressing = max(1.0, float(self.free.sum()) / enough) ** 3  # where many seats are empty, farther ones are taken
         distance: np.ndarray = pressing * np.maximum(self.reach, np.where(np.isnan(loss), none, loss))
@@ -274,7 +303,9 @@ class Tonight:
         blocks = _ranked((self.strata[pool],))
         (points,), _ = _apart((self.X[pool],), blocks)
         values = _ranked((self.sensitive[pool],))[0]
-        return gather(points, blocks[0], self.founded[pool], values, self.size, self.rules.k // 2, self.distinct)
+        person = self.person[pool] if self.several else pool
+        most = self.rules.repeated
+        return gather(points, blocks[0], self.spent[pool], values, self.size, most, self.distinct, person)
 
     def open(self, members: np.ndarray, group: np.ndarray) -> None:
         """Open a class for each group of founders: group 0 first, in ascending order."""
@@ -293,12 +324,13 @@ class Tonight:
         self.opened = np.concatenate([self.opened, np.full(len(rows), self.day, np.int32)])
         self.closed = np.concatenate([self.closed, np.full(len(rows), -1, np.int32)])
         self.seat[members], self.founded[members], self.founding[members] = c, True, True
+        self.spent |= np.isin(self.person, self.person[members]) if self.several else self.founded
 
     def remembered(self) -> Memory:
         """Return what is remembered of all that happened."""
         import numpy as np
 
-        who = carried(self.memory, self.who, self.seat, self.since, self.founded)
+        who = carried(self.memory, self.who, self.seat, self.since, self.founded, self.person)
         kept = self.kinds[self.rows[self.kinds[:, 0]] > 0] if self.is_sensitive else np.empty((0, 3), np.int64)
         return Memory(
             **who,

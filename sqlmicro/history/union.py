@@ -44,7 +44,7 @@ class Seats(Protocol):
 
     @property
     def members(self) -> tuple[Name, Name, Name] | None:
-        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who)."""
+        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who, …)."""
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,9 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         return None
     step = _refuse(plan, target)
     day, name = plan.options.day, given.series
-    row_key = names_of(plan.roles.row_key)
-    key = secrets.ledger_key(ledger.by_row_key(row_key) if row_key else f"series: {name}")
+    row_key, person = names_of(plan.roles.row_key), names_of(plan.roles.person)
+    unit = ledger.by_row_key(row_key) if row_key else f"series: {name}"
+    key = secrets.ledger_key(ledger.by_person(person) if person else unit)
     if key is None:
         raise InputError(
             "--series", "needs a secret that lasts: by it persons are known again", "none that could be kept",
@@ -75,9 +76,11 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         ledger_file.refuse_restored(last, found, name)
     rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
     rules = rules if given.patience is None else replace(rules, patience=given.patience)
+    if person and step.method.stage == "mask":
+        rules = replace(rules, again=step.k)  # what is true of all in a class is no mean
     told = {
         "method": step.method.name, **_settings(step), "columns": names_of(step.columns), "by": names_of(step.by),
-        "nulls": step.nulls, "row_key": row_key, "moves": given.moves,
+        "nulls": step.nulls, "row_key": row_key, "person": person, "moves": given.moves,
         "released": names_of(plan.roles.released), "secret": secrets.lasting().fingerprint,
         "more": [(one.method.name, names_of(one.columns), _settings(one)) for one in plan.steps[1:]],
     }  # fmt: skip
@@ -113,7 +116,7 @@ def load(
         return run
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
-    every = series.rules.moves or plan.gates or _keeps_values(plan)
+    every = series.rules.moves or plan.gates or _keeps_values(plan) or plan.roles.person
     feed = _feed(plan, warehouse, source, series.before)
     series.compared = compared(
         warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
@@ -251,9 +254,10 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     (method,) = {step.method.name for step in plan.steps[:1]}
     if not plan.roles.row_key and method != FILES:
         raise ParameterError(where, "needs --row-key, by which persons are known again", "none", "Give --row-key id")
-    if plan.roles.person or plan.roles.household:
-        got = "--person" if plan.roles.person else "--household"
-        raise ParameterError(where, "counts records: every row is about another person", got, f"Leave out {got}")
+    if plan.roles.household or plan.roles.of_person:
+        got = "--household" if plan.roles.household else "--of-person"
+        must = "counts records or persons, and every record has a class of its own"
+        raise ParameterError(where, must, got, f"Leave out {got}")
     if target.kind == "in place":
         raise ParameterError(where, "needs a table that stays as it is", "--in-place", "Use --into NAME or --to FILE")
     masks = all(step.method.name in MASKS for step in plan.steps)
@@ -263,6 +267,10 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     if plan.job.keys:
         raise ParameterError(where, "has no keys to other tables of the job", "some", "Leave out their [[key]]")
     step = plan.steps[0]
+    if plan.roles.person and (_kind(step) is not Series or plan.publish.moves):
+        got = "--moves" if plan.publish.moves else step.method.name
+        must = "counts persons where the method makes classes of records, and nobody moves"
+        raise ParameterError(where, must, f"--person with {got}", "Leave one out")
     for one in plan.steps:
         _refuse_method(one, moves=plan.publish.moves)
     _refuse_options(plan, _kind(step))

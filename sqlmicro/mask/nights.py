@@ -113,7 +113,7 @@ def _as_recoded(work: Work, outcome: Outcome, method: Method) -> Name:
     ]
     return work.run(
         "mask/recoded_night.sql", "recoded_night", relation=work.relation, values=values, columns=taken,
-        others=[*everybody.strata(work), *work.guaranteed.of_seats], partial=method.name == "suppress",
+        others=[*everybody.strata(work), *work.guaranteed.of_nights], partial=method.name == "suppress",
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def _with_cohort(work: Work, night: Work, method: Method, settings: Mapping[str,
         return night.relation
     return work.run(
         "mask/with_cohort.sql", "with_cohort", relation=night.relation, cohort=made, columns=columns,
-        others=[*everybody.strata(work), *work.guaranteed.of_seats],
+        others=[*everybody.strata(work), *work.guaranteed.of_nights],
     )  # fmt: skip
 
 

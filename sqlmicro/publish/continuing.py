@@ -236,10 +236,10 @@ def _of_seats(book: Book, series: Series, own: _Own) -> list[Check]:
         kept=book.table(remembered.SEATS),
         **own,
     )
-    k, moves = series.rules.k, series.rules.moves
+    k, moves, again = series.rules.k, series.rules.moves, series.rules.repeated
     return [
         Check("series-founders", [], fewest, k, True, fewest is None or fewest >= k),
-        Check("series-founded-before", [], most, k // 2, False, most is None or most <= k // 2),
+        Check("series-founded-before", [], most, again, False, most is None or most <= again),
         Check("series-moved", [], moved, None if moves else 0, False, moves or moved == 0),
     ]
 

@@ -69,7 +69,7 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
         return rows
     if claim.level:
         return [_units(run, relation, claim.level, claim.columns, claim.k), *rows]
-    return [*([persons(run, relation, claim.columns, claim.k)] if run.roles.person else []), *rows]
+    return [*([persons(run, relation, claim.columns, claim.k)] if run.counted else []), *rows]
 
 
 def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None = None) -> AuditRow:
@@ -81,7 +81,7 @@ def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None =
 
 def counter(run: Run) -> Callable[[Sequence[Column]], int]:
     """Return what counts the records, or persons, of the smallest class over staged columns of a run as it stands."""
-    if not run.roles.person:
+    if not run.counted:
         return promised.counter(run.warehouse, run.current)
     return promised.counter(run.warehouse, _with_persons(run, run.current), [_PERSON])
 
@@ -122,7 +122,7 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
         gates={name: limit for name, limit in claim.limits.items() if several or name != "max_inference"},
         settings={"rare": claim.k},
     )  # fmt: skip
-    original = _with_persons(run, claim.before) if run.roles.person else claim.before
+    original = _with_persons(run, claim.before) if run.counted else claim.before
     found = measured(run, relation, options, _WHERE, original=original)
     rows = [row for row in found if row.value is not None or row.threshold is not None]
     of = "" if candidate is None else f"candidate {candidate}, "
@@ -149,7 +149,7 @@ def measured(
     `person`. It is compared with what the run has loaded, or with another relation of it. The population is the one of
     the options, or `everybody` as a step has recoded it.
     """
-    if units or run.roles.person:
+    if units or run.counted:
         relation = units or _with_persons(run, relation)
     original = original or run.original
     chosen = inputs.choose(run.roles.released, options, f"{where}, ")
@@ -159,7 +159,7 @@ def measured(
     still_numeric = {column.name for column in run.numeric - run.text}
     before = dict(run.warehouse.describe(original))
     theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
-    told_by = tuple(Column(c.staged, before[c.staged], c.staged) for c in run.roles.person if c.staged in before)
+    told_by = tuple(Column(c.staged, before[c.staged], c.staged) for c in run.counted if c.staged in before)
     population = None
     if options.population:
         population = run.warehouse.source(options.population, name="population_source")
@@ -167,7 +167,7 @@ def measured(
         recoded = (Column(name, kind, name) for name, kind in run.warehouse.describe(everybody))
         population = Source(everybody, "the population", tuple(recoded), is_table=False)
     number = (Column("row_id", "BIGINT", "row_id"),)
-    person = (_PERSON,) if run.roles.person or units else ()
+    person = (_PERSON,) if run.counted or units else ()
     numbered = tuple(one for one in person if one.name in before)
     audited = AuditedRelease(
         warehouse=run.warehouse,
@@ -183,7 +183,7 @@ def measured(
         match=number,
         population=population,
         names={} if everybody else {column.name: name for name, column in own.items()},
-        person_names=names_of(run.roles.person),
+        person_names=names_of(run.counted),
         original_person=names_of(numbered or told_by),
         nulls=options.nulls,
         numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),

@@ -180,7 +180,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
-    if any(claim.limits or one.run.roles.person for one in releases for claim in one.run.claims):
+    if any(claim.limits or one.run.counted for one in releases for claim in one.run.claims):
         warehouse.log_only("publish", _GUARD_MORE)
     for release in releases:
         for output in release.outputs:

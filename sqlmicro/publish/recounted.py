@@ -180,7 +180,7 @@ def _claims(run: Run, audited: OutputAudit) -> list[Recounted]:
     # What promises nothing and was not counted by the audits, is not counted here either.
     checks = audited.checks if audited.sizes else [one for one in audited.checks if one.threshold is not None]
     for check in checks:
-        one = _claim(check, counts_persons=bool(run.roles.person) and isinstance(check, AuditRow))
+        one = _claim(check, counts_persons=bool(run.counted) and isinstance(check, AuditRow))
         if one is None:
             continue
         key = (one.check, frozenset(one.columns), one.sensitive, one.distance)

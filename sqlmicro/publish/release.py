@@ -234,7 +234,7 @@ def _gated(run: Run, output: Output) -> tuple[AuditRow, ...]:
 
 def _persons_first(run: Run, staged: Name, kept: list[AuditRow]) -> list[AuditRow]:
     """Return rows with that of the persons over all that an attacker may know as the first, where k counts persons."""
-    if not (run.roles.person and run.known):
+    if not (run.counted and run.known):
         return kept
     known = set(names_of(run.known))
     whole = [row for row in kept if row.check == PERSONS and set(row.columns) == known]

@@ -61,6 +61,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/series_features.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/values_of_outputs.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/with_texts.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
+    "history/whose.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "mask/boxes.sql": "what --recoding-to writes: recodings are written by DuckDB",
     "mask/class_values.sql": "what --recoding-to writes: recodings are written by DuckDB",
     "mask/recoded_strata.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",

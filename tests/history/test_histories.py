@@ -65,7 +65,11 @@ class World:
     """So many days of birth were given: nobody shares hers with somebody else."""
     unborn: list[int] = field(default_factory=lambda: list(range(BITS)))
     whose: dict[int, int] = field(default_factory=dict)
-    """Whose value a power of two is."""
+    """Which record's value a power of two is."""
+    patients: random.Random | None = None
+    """Draws whose record a new one is, where persons have several."""
+    patient: dict[int, int] = field(default_factory=dict)
+    """Whose a record is; where nobody has several, its own."""
 
     def values(self, who: int) -> Row:
         draw = self.draw
@@ -110,9 +114,13 @@ class World:
     def put(self, db: duckdb.DuckDBPyConnection) -> None:
         rows = list(self.here.items())
         self.draw.shuffle(rows)
+        for who in self.here:
+            others = [*self.patient.values(), who] if self.patients and self.patients.random() < 0.5 else [who]
+            self.patient.setdefault(who, self.patients.choice(others) if self.patients else who)
         table = pa.table({
             "id": pa.array([who for who, _ in rows], pa.int32()),
             **{name: pa.array([row[name] for _, row in rows], kind) for name, kind in KINDS.items()},
+            **({"patient": pa.array([self.patient[who] for who, _ in rows], pa.int32())} if self.patients else {}),
         })  # fmt: skip
         db.register("table_of_tonight", table)
         db.execute("CREATE OR REPLACE TABLE persons AS FROM table_of_tonight")
@@ -167,6 +175,8 @@ def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
     kept = {} if moves or draw.random() < 0.7 else {"sensitive": ["ill"], "min_l": 2}
     if not kept and draw_kept.random() < 0.3:
         kept = {"keep": ["ill"]}
+    if not moves and draw_kept.random() < 0.4:
+        kept["person"] = ["patient"]
     common = {**common, "moves": moves, "by": by, **kept}
     if method in RECODINGS:
         del common["nulls"]
@@ -193,7 +203,8 @@ def lived(folder: Path, method: str, seed: int) -> tuple[Asked, World, list[list
     """Live through a random history; return the nights of every epoch."""
     draw = random.Random(f"{method} {seed}")
     given = asked(method, draw, random.Random(f"kept {method} {seed}"))
-    world, db = World(draw, given.powers, given.missing), str(folder / f"{method}-{seed}.duckdb")
+    patients = random.Random(f"patients {method} {seed}") if "person" in given.settings else None
+    world, db = World(draw, given.powers, given.missing, patients=patients), str(folder / f"{method}-{seed}.duckdb")
     world.insert(draw.randrange(*given.rows))
     epochs: list[list[Night]] = [[]]
     day = 0
@@ -253,7 +264,9 @@ def _common(given: Asked) -> dict[str, Any]:
 
 def _night(db: str, given: Asked, day: int, *, epoch: bool) -> dict[str, Any]:
     verb: Callable[..., dict[str, Any]] = getattr(sqlmicro, given.method.replace("-", "_"))
-    more = {"epoch": True, "alone_because": "another epoch"} if epoch else {}
+    more: dict[str, Any] = {"epoch": True, "alone_because": "another epoch"} if epoch else {}
+    if "person" in given.settings and "town" in given.settings["columns"]:
+        more["identifier_ok"] = ["town"]  # a town in the records of few persons is one that few have
     return verb("persons", db=db, threads=1, into="out", overwrite=True, series="nightly", max_loss_of_rows=1.0,
                 night=str(FIRST + datetime.timedelta(day)), **_common(given), **given.settings, **more)  # fmt: skip
 
@@ -337,7 +350,7 @@ def judged(given: Asked, world: World, nights: Sequence[Night]) -> None:
         if given.powers:
             _kept(kinds_of)
     if given.method in RECODINGS:
-        _true(nights, counts, [*columns, *by], k)
+        _true(nights, counts, [*columns, *by], k, world)
     if given.powers:
         _of_powers(nights, columns, by, given, world)
     return None
@@ -351,13 +364,16 @@ def _kept(nights: Sequence[Counter[Any]]) -> None:
         assert rows[0] == rows[1]
 
 
-def _true(nights: Sequence[Night], counts: Sequence[Counter[Any]], columns: list[str], k: int) -> None:
+def _true(nights: Sequence[Night], counts: Sequence[Counter[Any]], columns: list[str], k: int, world: World) -> None:
     """Whatever rows are new are true of k persons of the night."""
     before: Counter[Any] = Counter()
     for night, count in zip(nights, counts, strict=True):
         for row in count - before:
-            alike = [all(map(outsider.fits, row, (own[name] for name in columns))) for own in night.here.values()]
-            assert sum(alike) >= k, row
+            alike = {
+                world.patient[who]
+                for who, own in night.here.items() if all(map(outsider.fits, row, (own[name] for name in columns)))
+            }  # fmt: skip
+            assert len(alike) >= k, row
         before = count
 
 
@@ -401,9 +417,10 @@ def _of_powers(
 def _about_k(classes: Sequence[list[frozenset[int]]], given: Asked, world: World) -> bool:
     for place in range(max(map(len, classes), default=0)):
         own = [one[place] for one in classes if place < len(one)]
-        persons = [who for one in own for who in {world.whose[bit] for bit in one}]
-        once = given.settings.get("moves") or len(persons) == len(set(persons))
-        if not once or outsider.fewest_involved(own, world.whose, given.k) < given.k:
+        records = [who for one in own for who in {world.whose[bit] for bit in one}]
+        once = given.settings.get("moves") or len(records) == len(set(records))
+        persons = {bit: world.patient[who] for bit, who in world.whose.items()}
+        if not once or outsider.fewest_involved(own, persons, given.k) < given.k:
             return False
     return True
 

@@ -109,16 +109,15 @@ def test_seats_are_the_same_where_only_those_are_given_who_came_left_or_wait(see
         X = np.r_[X[stay], rng.normal(size=(come + 1, 2))][at]
         sits = np.isin(whole.who, who) & whole.here & (whole.seat >= 0) & (rng.random(len(whole.who)) < 0.9)
         taken = np.bincount(whole.seat[sits], minlength=len(whole.rows))
-        part = seats.replace(
-            whole, **{name: getattr(whole, name)[~sits] for name in ("who", "seat", "here", "since", "founded")}
-        )
+        names = ("who", "seat", "here", "since", "founded", "person")
+        part = seats.replace(whole, **{name: getattr(whole, name)[~sits] for name in names})
         given = ~np.isin(who, whole.who[sits])
         some, night_of_some = seats.go_on(part, who[given], X[given], day, rules, taken=taken)
         every, night_of_all = seats.go_on(whole, who, X, day, rules)
         assert night_of_some.labels.tolist() == night_of_all.labels[given].tolist()
         assert night_of_some.empty.tolist() == night_of_all.empty.tolist()
         left = ~np.isin(every.who, whole.who[sits])
-        for name in ("who", "seat", "here", "since", "founded"):
+        for name in names:
             assert getattr(some, name).tolist() == getattr(every, name)[left].tolist()
         whole = every
 

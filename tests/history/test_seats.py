@@ -29,6 +29,7 @@ class Person:
     x: tuple[float, ...]
     stratum: int
     value: int
+    whose: int = 0
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Audit:
 
     rules: Rules
     kept: bool
+    several: bool = False
     rows: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     seats: dict[tuple[int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
     founders: dict[int, list[int]] = field(default_factory=dict)
@@ -95,11 +97,14 @@ class Audit:
             assert c not in self.founders and len({persons[p].stratum for p in founders}) == 1
             mean = [sum(column) / len(founders) for column in zip(*(persons[p].x for p in founders), strict=True)]
             assert memory.centre[c].tolist() == pytest.approx(mean, abs=1e-9)
-            self.founders[c] = founders
+            self.founders[c] = [persons[p].whose for p in founders] if self.several else founders
+            assert len({*self.founders[c]}) == len(founders), "a person founds a class with two records"
         assert night.founders.sum() == sum(len(self.founders[c]) for c in night.opened.tolist())
 
     def _waiting(self, day: int, persons: dict[int, Person], label: dict[int, int]) -> None:
         """Nobody who has never been published waits longer than patience while enough such persons wait."""
+        if self.several:
+            return
         founded = {p for founders in self.founders.values() for p in founders}
         self.waits = {p: self.waits.get(p, day) for p, c in label.items() if c < 0}
         free = [
@@ -153,6 +158,7 @@ class World:
     strata: int
     size: int
     born: int = 0
+    several: bool = False
     here: dict[int, Person] = field(default_factory=dict)
     gone: dict[int, Person] = field(default_factory=dict)
 
@@ -160,7 +166,8 @@ class World:
         draw = self.draw
         whole = self.columns and draw.random() < 0.3
         x = tuple(float(draw.randrange(3)) if whole else draw.gauss(0, 1) for _ in range(self.columns))
-        return Person(x, draw.randrange(self.strata), draw.choice((0, 0, 0, 1, 1, 2, 3)))
+        whose = draw.randrange(1 + self.born // 3) if self.several else 0
+        return Person(x, draw.randrange(self.strata), draw.choice((0, 0, 0, 1, 1, 2, 3)), whose)
 
     def insert(self, number: int) -> None:
         for _ in range(number):
@@ -175,8 +182,9 @@ class World:
             if draw.random() < 0.6:
                 self.gone[who] = self.here.pop(who)
             else:
-                new = self.person()
+                new, whose = self.person(), self.here[who].whose
                 self.here[who] = draw.choice((new, Person(new.x, self.here[who].stratum, self.here[who].value)))
+                self.here[who].whose = whose
         if draw.random() < 0.03:
             self.gone.update(self.here)
             self.here.clear()
@@ -191,17 +199,18 @@ class World:
             "X": np.array([row.x for row in rows], float).reshape(len(rows), self.columns),
             "strata": np.array([row.stratum for row in rows], np.int64),
             "sensitive": np.array([row.value for row in rows], np.int64) if kept else None,
+            "person": np.array([row.whose for row in rows], np.int64) + 1 if self.several else None,
         }
 
 
-def live(seed: int, moves: bool, kept: bool, nights: int = 12) -> tuple[Audit, World]:
+def live(seed: int, moves: bool, kept: bool, nights: int = 12, *, several: bool = False) -> tuple[Audit, World]:
     """Live through a random history, auditing every night."""
     draw = random.Random(seed)
-    world = World(draw, draw.choice((0, 1, 2, 2, 3)), draw.choice((1, 1, 2, 3)), draw.randrange(1, 30))
+    world = World(draw, draw.choice((0, 1, 2, 2, 3)), draw.choice((1, 1, 2, 3)), draw.randrange(1, 30), several=several)
     k = draw.choice((2, 3, 3, 4, 5))
     waiting, distinct = draw.choice((0.025, 1.0, 1.0)), draw.choice((2, 3)) if kept else 1
     rules = Rules(k, patience=draw.choice((0, 1, 2, 3, 7)), moves=moves, distinct=distinct, waiting=waiting)
-    audit = Audit(rules, kept)
+    audit = Audit(rules, kept, several)
     world.insert(world.size)
     who, table = world.table(kept)
     day = draw.randrange(20_000)
@@ -260,6 +269,25 @@ def test_every_promise_holds_over_random_histories(moves: bool, kept: bool, seed
             isolated += 1
             assert not least_isolated(classes, audit.rules.k)
     assert opened > 2 * len(seeds) and isolated > len(seeds) / 10 and withheld < seen
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "seeds", [range(QUICK), pytest.param(range(QUICK, TABLES), marks=pytest.mark.slow)], ids=["quick", "more"]
+)
+def test_every_promise_holds_of_persons_with_many_records(kept: bool, seeds: range) -> None:
+    """No combination of means, not zero, is about fewer than k persons, whichever records of theirs founded a class."""
+    opened = isolated = repeated = 0
+    for seed in seeds:
+        audit, _ = live(seed, False, kept, several=True)
+        opened += len(audit.founders)
+        classes = [audit.founders[c] for c in sorted(audit.founders)]
+        persons = {p for c in classes for p in c}
+        repeated += sum(map(len, classes)) > len(persons)
+        if classes and len(persons) ** (audit.rules.k - 1) <= 4_000:
+            isolated += 1
+            assert not least_isolated(classes, audit.rules.k)
+    assert opened > len(seeds) and isolated > len(seeds) / 10 and repeated > len(seeds) / 8
 
 
 @pytest.mark.parametrize(("k", "again", "safe"), [(3, 1, True), (4, 2, True), (3, 2, False), (4, 3, False)])

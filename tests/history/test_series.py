@@ -8,10 +8,12 @@ import random
 import shutil
 import time
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from command import run as command
 from databases import opened
@@ -282,7 +284,8 @@ def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path
     [
         ({"row_key": ()}, "needs --row-key"),
         ({"row_key": (), "person": ["id"]}, "needs --row-key"),
-        ({"person": ["id"]}, "--person"),
+        ({"person": ["id"], "moves": True}, "nobody moves. Got --person with --moves"),
+        ({"household": ["id"]}, "--household"),
         ({"into": None, "overwrite": False, "in_place": True}, "--in-place"),
         ({"keep": ["born"], "sensitive": ["sex"], "min_l": 2}, "nothing as it is beside a limit.*--by or --sensitive"),
         ({"keep": ["id"], "identifier_ok": ["id"], "accept_unique": ["id"]}, "is never released"),
@@ -447,6 +450,35 @@ def test_a_column_that_is_kept_stays_with_its_seat(db: str, method: str) -> None
     execute(db, "INSERT INTO persons SELECT 200 + i, 40, NULL, 'd', NULL FROM range(4) r(i)")
     last, kept = next_night(4)
     assert first <= last and kept["d"] == 4 and kept["f"] == women, "who came fills a seat, or opens a class"
+
+
+def test_a_series_counts_persons_with_many_rows(tmp_path: Path) -> None:
+    """Every class opens with a row each of k patients, whose mean it has; no mean is about fewer, nor a difference."""
+    db = str(tmp_path / "w.duckdb")
+    visits = "SELECT i AS id, i % {0} AS patient, pow(2, i) AS cost, 20 + i % {0} AS age FROM range({1}, {2}) r(i)"
+    settings = {**GIVEN, "columns": ["cost", "age"], "person": ["patient"], "patience": 0, "db": db}
+    nights: list[Counter[float]] = []
+    for change in (
+        f"CREATE TABLE visits AS {visits.format(30, 0, 40)}", "DELETE FROM visits WHERE id % 7 = 0",
+        f"INSERT INTO visits {visits.format(45, 40, 52)}",
+    ):  # fmt: skip
+        execute(db, change)
+        told = sqlmicro.mdav("visits", **settings, night=str(FIRST + datetime.timedelta(len(nights))))
+        nights.append(Counter(cost for (cost,) in execute(db, "SELECT cost FROM out")[0]))
+        assert min(nights[-1].values()) >= 4 and told["rows"] == nights[-1].total()
+        checks = {check["check"]: check["value"] for check in told["audits"]}
+        if len(nights) == 1:
+            assert told["series"]["withheld"] == 0 and checks["series-founders"] == 4
+            assert checks["series-founded-before"] == 2, "of four"
+    founders = [
+        {bit % 30 if bit < 40 else bit % 45 for bit in range(52) if int(4 * mean) >> bit & 1}
+        for mean in {one for night in nights for one in night}
+    ]
+    assert len(founders) >= 5 and all(len(own) == 4 for own in founders)
+    table = np.array([[patient in own for patient in range(45)] for own in founders], float)
+    assert np.linalg.matrix_rank(table) == len(founders)
+    for some in combinations(sorted(set().union(*founders)), 3):
+        assert np.linalg.matrix_rank(np.delete(table, some, 1)) == len(founders)
 
 
 def test_a_column_that_is_kept_is_refused_where_a_column_is_grouped_by_itself(db: str) -> None:

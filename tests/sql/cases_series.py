@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import duckdb
 
 from sqlmicro.database.warehouse import ORDER
 
-from .case import Case, col, keyed, rel, values
+from .case import KEY, Case, col, keyed, rel, values
 
 INCOME = col('net "income"', "DOUBLE", "c1")
 SEX = col("sex", "VARCHAR", "c2")
@@ -19,6 +21,11 @@ def _hash(*texts):
     """Return DuckDB's own hash of texts, after a 0, as a number that every database has."""
     marks = ", ".join(f"${number}" for number in range(1, len(texts) + 1))
     return duckdb.execute(f"SELECT hash(0, {marks}) >> 1", list(texts)).fetchall()[0][0]
+
+
+def _whose(sql):
+    """Return who the person is whose parts DuckDB hashes so."""
+    return int(sha256(f"{KEY} {duckdb.sql(f'SELECT hash({sql})').fetchall()[0][0]}".encode()).hexdigest()[:15], 16)
 
 
 def _who(record):
@@ -55,12 +62,12 @@ KEPT = values(
     "('other', 4, 9, 2, 4)",
 )
 SEATS = values(
-    "series, release, who, seat, founded",
-    "('nightly', 3, 1, 0, 0)",  # founded class 0, and waits since release 4
-    "('nightly', 4, 1, -1, 0)",
-    "('nightly', 3, 2, 0, -1)",
-    "('nightly', 3, 3, -2, -1)",  # was in class 0
-    "('nightly', 2, 4, 5, 5)",  # of an earlier epoch
+    "series, release, who, seat, founded, person",
+    "('nightly', 3, 1, 0, 0, 0)",  # founded class 0, and waits since release 4
+    "('nightly', 4, 1, -1, 0, 0)",
+    "('nightly', 3, 2, 0, -1, 0)",
+    "('nightly', 3, 3, -2, -1, 0)",  # was in class 0
+    "('nightly', 2, 4, 5, 5, 0)",  # of an earlier epoch
 )
 
 CASES = [
@@ -76,6 +83,15 @@ CASES = [
             (0, 11, _who(11), _hash("1.5", "f"), _hash("f")),
             (1, 12, _who(12), _hash("2.0", None), _hash(None)),
         ],
+        ordered=True,
+    ),
+    # It is hashed as in classes_of_persons; who lacks a part of the person is one with all who do.
+    Case(
+        "history/whose.sql",
+        given={"relation": values("row_id, c1, c2", "(0, 7, 'f')", "(1, 7, NULL)", "(2, NULL, 'm')")},
+        params={"stream": ORDER, "relation": rel("relation"), "person": [INCOME, SEX]},
+        returns=["row_id", "person"],
+        expect=[(0, _whose("7, 'f'")), (1, _whose("NULL")), (2, _whose("NULL"))],
         ordered=True,
     ),
     # A place in the order of the type stays, whichever values occur tonight.
@@ -267,8 +283,8 @@ CASES = [
     Case(
         "history/classes_of_seats.sql",
         given={
-            "members": values("who, label", "(11, 0)", "(12, 1)", "(13, 2)"),
-            "founders": values("row_id, who", "(1, 12)"),
+            "members": values("who, label", "(11, 0)", "(12, 1)", "(13, 2)", "(12, 2)"),
+            "founders": values("row_id, who, label", "(1, 12, 1)"),
             "original": values("row_id, record, c1", "(0, 5, 7)", "(1, 6, 8)", "(2, 7, 9)"),
             "groups": values("row_id, label", "(0, 0)", "(1, 1)", "(2, 2)", "(3, 2)"),
             "classed": values("row_id, class", "(0, 7)", "(1, 7)", "(2, 8)", "(3, 8)"),
@@ -278,7 +294,7 @@ CASES = [
             **{name: rel(name) for name in ("members", "groups", "classed", "founders", "original")},
         },
         returns=["who", "class", "value"],
-        expect=[(11, 7, -1), (12, 7, int(keyed(6, 8)[:15], 16)), (13, 8, -1)],
+        expect=[(11, 7, -1), (12, 7, int(keyed(6, 8)[:15], 16)), (12, 8, -1), (13, 8, -1)],
     ),
     # 1 founds 7 tonight; 2 has founded it; 3 sits in another class than she did; 4 never founded one; 5 is recoded.
     # 6 and 8 have left 7, and 9 has left 8.
@@ -463,12 +479,33 @@ CASES = [
         returns=["class", "rows"],
         expect=[(2, 3), (8, 0)],
     ),
+    # Records of persons: 50 founds class 6 with two; 1 and 7 are of 51, who has founded class 0 with 1. 53 founds both.
+    Case(
+        "history/seat_changes.sql",
+        given={
+            "kept": values(
+                "series, release, who, seat, founded, person",
+                "('nightly', 3, 1, 0, 0, 51)", "('nightly', 4, 2, 0, -1, 52)",
+                "('nightly', 2, 8, 0, 0, 54)",  # of an earlier epoch
+            ),
+            "changed": values(
+                "who, seat, founded, person", "(3, 6, 6, 50)", "(4, 6, 6, 50)", "(7, 6, 6, 51)", "(9, 6, 6, 52)",
+                "(10, 6, 6, 53)", "(11, 7, 7, 53)", "(12, 7, 7, 54)", "(13, 7, 7, 55)", "(14, 0, -1, 51)",
+            ),
+        },
+        params={"changed": rel("changed"), "kept": rel("kept"), **OWN},
+        returns=["fewest", "most", "moved"],
+        expect=[(3, 1, 0)],
+    ),
     # Class 6 has three founders; 1 has founded class 0 before, 4 only in an earlier epoch. 2 and 3 were in class 0.
     Case(
         "history/seat_changes.sql",
         given={
             "kept": SEATS,
-            "changed": values("who, seat, founded", "(1, 6, 6)", "(2, 6, -1)", "(3, 0, -1)", "(4, 6, 6)", "(5, 6, 6)"),
+            "changed": values(
+                "who, seat, founded, person", "(1, 6, 6, 0)", "(2, 6, -1, 0)", "(3, 0, -1, 0)", "(4, 6, 6, 0)",
+                "(5, 6, 6, 0)",
+            ),
         },
         params={"changed": rel("changed"), "kept": rel("kept"), **OWN},
         returns=["fewest", "most", "moved"],
@@ -477,7 +514,7 @@ CASES = [
     # Nobody founds a class: there is nothing to be measured.
     Case(
         "history/seat_changes.sql",
-        given={"kept": SEATS, "changed": values("who, seat, founded", "(1, -1, 0)", "(3, 9, -1)")},
+        given={"kept": SEATS, "changed": values("who, seat, founded, person", "(1, -1, 0, 0)", "(3, 9, -1, 0)")},
         params={"changed": rel("changed"), "kept": rel("kept"), **OWN},
         returns=["fewest", "most", "moved"],
         expect=[(None, None, 1)],

@@ -1,11 +1,18 @@
 -- title: The class of every person of a night of a series, as history/classes_of_records.sql has it
 -- source: sqlmicro; a class of the series is one of the release, whoever sits in it. Its means are those of its founders
--- reads: members (who, label), groups (row_id, label), classed (row_id, class), founders (row_id, who: of tonight), original
+-- reads: members (who, label), groups (row_id, label), classed (row_id, class), founders (row_id, who, label: of tonight), original
 --   (as it was loaded)
--- returns: who, class, value (a keyed hash of what was averaged of a founder of tonight, -1 of others; 0 where nothing is)
+-- returns: who, class, value (a sum of keyed hashes of what was averaged of a founder of tonight, modulo 2^60, -1 of others; 0
+--   where nothing is)
 -- params: stream (variable with the key), members, groups, classed, founders, original, averaged (columns of original),
 --   otherwise (-1, or 0 where nothing is averaged)
-SELECT m.who, l.class, coalesce(f.value, -1) AS value
+SELECT
+  m.who,
+  l.class,
+  CASE
+    WHEN count(f.value) = 0 THEN -1
+    ELSE CAST(sum(f.value) % 1152921504606846976 AS BIGINT)
+  END AS value
 FROM "staging"."members" AS m
 JOIN (
   SELECT g.label, any_value(c.class) AS class
@@ -13,6 +20,7 @@ JOIN (
   JOIN "staging"."groups" AS g USING (row_id)
   GROUP BY g.label) AS l USING (label)
 LEFT JOIN (
-  SELECT person AS who, CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "c1"))), 1, 15)) AS BIGINT) AS value
+  SELECT person AS who, label, CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "c1"))), 1, 15)) AS BIGINT) AS value
   FROM "staging"."original"
-  JOIN (SELECT row_id, who AS person FROM "staging"."founders") USING (row_id)) AS f USING (who)
+  JOIN (SELECT row_id, who AS person, label FROM "staging"."founders") USING (row_id)) AS f USING (who, label)
+GROUP BY m.who, l.class
