@@ -11,6 +11,7 @@ import time
 
 import duckdb
 import pytest
+from command import cpu, has_worked
 from command import run as sqlmicro
 from databases import opened
 
@@ -218,10 +219,9 @@ def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while not list(temporary.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1.2)
+    while not list(temporary.iterdir()) and process.poll() is None:
+        time.sleep(0.01)
+    has_worked(cpu(process) + 1.2, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,22 +36,28 @@ OPTIONS: dict[str, Any] = {"columns": ["age", "income"], "keep": ['net "city', "
 SMALLER: dict[str, Any] = {"columns": ["age", "income"], "rest": "drop", "k": 3}
 
 
+SERVER = """
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
+application = DomainDispatcherApplication(create_backend_app)
+server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=MotoRequestHandler)
+print(server.port, flush=True)
+server.serve_forever()
+"""
+"""A server that has its port before it says which it is."""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """Start a server of S3 on this machine, which is a process of its own, and return its address."""
     pytest.importorskip("moto", reason="needs: pip install 'moto[server]'")
     pytest.importorskip("s3fs", reason="needs: pip install 'sqlmicro[store]'")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [sys.executable, "-c", SERVER]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        for _ in range(600):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            assert running.poll() is None, "the server has ended"
-            time.sleep(0.1)
+        assert running.stdout
+        port = running.stdout.readline().strip()
+        assert port.isdigit(), "the server has ended"
         yield f"http://127.0.0.1:{port}"
     finally:
         running.kill()

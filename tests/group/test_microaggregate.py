@@ -314,9 +314,9 @@ def test_annealings_of_one_search_differ_and_the_best_is_kept() -> None:
 def test_the_time_limit_ends_the_search() -> None:
     X = np.random.default_rng(16).normal(size=(2000, 4))
     group(X[:100], 3, "best", time_limit=0.1)
-    began = time.monotonic()
+    began = time.process_time()  # which grows no faster than the limit runs out, whatever else the machine does
     found = group(X, 3, "best", time_limit=1.0)
-    assert time.monotonic() - began < 4.0, "some ticks later at most"
+    assert time.process_time() - began < 4.0, "some ticks later at most"
     first = mdav(X, np.random.default_rng(0), silent, k=3)
     assert loss(X, found.labels) < loss(X, first), "what it starts from, however slow the machine is"
 

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import termios
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from command import has_worked
 
 import sqlmicro
 from sqlmicro.audits import k_anonymity
@@ -119,16 +119,6 @@ def stop(
         send(sent)
         code = process.wait(600)
     return 128 - code if code < 0 else code
-
-
-def has_worked(seconds: float, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a process has had the processor for so many seconds, however long that takes."""
-    ticks = seconds * os.sysconf("SC_CLK_TCK")
-    while process.poll() is None:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        if int(fields[11]) + int(fields[12]) > ticks:
-            return
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
