@@ -206,6 +206,11 @@ class Run:
         return () if self.seater else self.roles.person
 
     @property
+    def unit(self) -> str:
+        """What k counts, where that are not records: the columns that say whose record it is."""
+        return "" if self.seater else self.roles.unit
+
+    @property
     def tells_whose(self) -> bool:
         """Whether the release says which records are of one person: by a key that did not become one value for all."""
         constant = {name for step in self.steps if step.method == "constant" for name in step.columns}

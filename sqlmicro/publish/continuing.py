@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from sqlmicro.audits.row import Check
 from sqlmicro.database.catalog import kind_of
-from sqlmicro.database.columns import Column
+from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.content import by_kind
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Select, select
@@ -193,6 +193,10 @@ def audit(book: Book, release: Release) -> None:
             ((least,),) = book.warehouse.rows("history/total_steps.sql", tonight=continued.rows, kept=kept, **own)
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
+    if person := release.run.roles.person:
+        release.run.notes.append(
+            f"k counts rows; every class opened with rows of {k} persons ({', '.join(names_of(person))})"
+        )
     failed = [check.told for check in checks if check.passed is False]
     if failed:
         raise AuditFailed(

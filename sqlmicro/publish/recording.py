@@ -114,7 +114,7 @@ def _entry(
     """Return what is recorded of a release, with the hash that ties it to the entry before it."""
     assert report.key is not None and report.hashes is not None and report.release is not None  # on engines that record
     told, checks = report.printed, report.told_checks(checks)
-    verdict = judge(checks, run.apart, run.roles.unit)
+    verdict = judge(checks, run.apart, run.unit)
     promised = [{"k": one.k, "columns": one.columns} for one in verdict.promised]
     audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
     evidence = (report.parameters, promised, report.recounted, report.consulted, audited, report.versions)

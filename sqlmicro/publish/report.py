@@ -265,9 +265,9 @@ class ReleaseReport:
 
     def judged(self, run: Run, audits: Sequence[Check], sizes: ClassSizes | None) -> None:
         """Take in the audits of what was published, and the verdict on them."""
-        found = judge(audits, run.apart, run.roles.unit, self.series.headline if self.series else "")
+        found = judge(audits, run.apart, run.unit, self.series.headline if self.series else "")
         self.audits, self.histogram = list(audits), sizes.histogram if sizes else {}
-        if run.roles.unit and isinstance(audits[0], AuditRow) and isinstance(audits[0].detail, ClassCounts):
+        if run.unit and isinstance(audits[0], AuditRow) and isinstance(audits[0].detail, ClassCounts):
             self.histogram = audits[0].detail.histogram
         self.k, self.k_released, self.passed, self.verdict = found.k, found.k_released, found.passed, told(found)
         self.quasi = list(found.quasi)

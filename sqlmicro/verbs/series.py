@@ -91,12 +91,13 @@ def _person(warehouse: DuckDBWarehouse, table: Tables, options: SeriesVerbOption
     import pyarrow as pa
 
     before = remembered.load(warehouse, table, str(options.name))
-    columns = json.loads(before.night.settings)["row_key"] if before else []
+    settings = json.loads(before.night.settings) if before else {}
+    columns, person = settings.get("row_key", []), settings.get("person", [])
     values = options.row_key_value
     if len(values) != len(columns):
         must = f"is one value for each column of the row key: {', '.join(columns) or 'this series has none'}"
         raise ParameterError("series forget, row_key_value", must, str(len(values)))
-    key = secrets.ledger_key(ledger.by_row_key(columns))
+    key = secrets.ledger_key(ledger.by_person(person) if person else ledger.by_row_key(columns))
     if key is None:
         must = "needs the secret that persons were hashed with"
         raise InputError("series forget", must, "none that lasts", f"Set {secrets.LASTING_VARIABLE}")

@@ -481,6 +481,27 @@ def test_a_series_counts_persons_with_many_rows(tmp_path: Path) -> None:
         assert np.linalg.matrix_rank(np.delete(table, some, 1)) == len(founders)
 
 
+def test_a_release_beside_a_series_of_persons_is_measured_in_persons(tmp_path: Path) -> None:
+    """Everybody has other classes in both; a patient who has left is erased by each of her visits."""
+    db = str(tmp_path / "w.duckdb")
+    execute(db, "CREATE TABLE visits AS SELECT i AS id, i % 30 AS patient, (i * 37) % 101 AS age FROM range(90) r(i)")
+    settings = {"db": db, "columns": ["age"], "rest": "drop", "k": 3, "person": ["patient"]}
+    series = {**settings, "row_key": ["id"], "into": "out", "overwrite": True, "series": "s"}
+    told = sqlmicro.mdav("visits", **series, night="2026-01-01")
+    assert any("rows of 3 persons (patient)" in note for note in told["notes"]) and told["k"] >= 3
+    with pytest.raises(AuditFailed, match="30 of 30 persons share their classes with fewer than 3"):
+        sqlmicro.microaggregate("visits", **settings, into="other")
+    execute(db, "DELETE FROM visits WHERE patient = 7")
+    sqlmicro.mdav("visits", **series, night="2026-01-02")
+    before = execute(db, "SELECT count(DISTINCT who), count(DISTINCT person) FROM sqlmicro.series_seats")[0]
+    for visit in ("7", "37", "67"):
+        sqlmicro.series("forget", "s", row_key_value=[visit], db=db)
+    assert before == [(90, 30)]
+    assert execute(db, "SELECT count(DISTINCT who), count(DISTINCT person) FROM sqlmicro.series_seats")[0] == [(87, 29)]
+    told = sqlmicro.mdav("visits", **series, night="2026-01-03")
+    assert told["rows"] == 90 and told["series"]["empty"] == 3
+
+
 def test_a_column_that_is_kept_is_refused_where_a_column_is_grouped_by_itself(db: str) -> None:
     with pytest.raises(ParameterError, match="releases nothing as it is with this method"):
         sqlmicro.individual_ranking("persons", **{**GIVEN, "db": db, "columns": ["age"], "keep": ["sex"]})
