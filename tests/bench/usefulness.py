@@ -1,6 +1,7 @@
 """What a release is worth, and what it tells: the same yardsticks for methods of the same k, and for peers.
 
 python tests/bench/usefulness.py [--file persons testdata mikrozensus adult] [--k 3 5 10] [--method safe ...] [--seed 1]
+python tests/bench/usefulness.py --table LINES [--k 5]   (or --first LINES: Markdown from the lines that were printed)
 
 Seven of ten records are released; the others are held out. All is counted anew from the two files by this program:
 
@@ -11,25 +12,29 @@ Seven of ten records are released; the others are held out. All is counted anew 
 - `accuracy`, `auc`: of a boosting trained on the release, asked of the held-out originals whether the target is above
   its median; `from_originals` is the AUC of the same from the originals;
 - `single`: the share of predicates over 4 columns of a released record that are true of exactly one original;
+  `anonymeter`: its risk of singling out by 4 columns, numbers by <= and >=, above that of those held out;
 - `linked`: how often the nearest released record is one's own, ties shared (where records keep their number);
 - `member`: AUC of telling who was released from the distance to the nearest released record, .5 where one cannot.
 
 A range or a set of values is read as one value of it, drawn at random; `*` and a missing value as one of the column.
-Peers (`pip install syndiffix anonypyx`): syndiffix has no k, anonypyx runs Mondrian.
+Peers, where they are installed (see _peers.py): syndiffix, which has no k and runs once a file; anonypyx, by Mondrian;
+anjana, which recodes whole columns and leaves records out. First is what has the best figure of the methods with the
+same k, or is within 5 % of it; where chance tells .5, half is the best.
 """
 
 import argparse
 import csv
+import json
 import os
 import re
 import resource
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 
+import _peers
 import numpy as np
 from _measure import emit
 from regroup import FILES, coefficients, in_numbers, numbered, quoted, read
@@ -39,7 +44,9 @@ PREDICATES, WIDTH = 2_000, 4
 METHODS = {
     "safe": [], "microaggregate": [], "mdav": [], "mondrian": [], "suppress": [], "generalize --local": ["--local"],
 }  # fmt: skip
-PEERS = ("syndiffix", "anonypyx")
+LOW = ("tv 1", "tv 2", "tv 3", "largest 1", "largest 2", "largest 3", "propensity", "correlation", "z", "single",
+       "anonymeter", "linked", "member")  # fmt: skip
+HIGH = ("accuracy", "auc")
 RANGE = re.compile(r"^\[?(-?[\d.]+(?:-\d\d-\d\d)?), (-?[\d.]+(?:-\d\d-\d\d)?)[\])]$")
 
 
@@ -93,34 +100,6 @@ def by_command(method, columns, table, nominal, k, seed, folder):
     with target.open(encoding="utf-8", newline="") as lines:
         rows = sorted(csv.DictReader(lines), key=lambda row: int(row["rid"]))
     return [[row[column] for column in columns] for row in rows], [int(row["rid"]) for row in rows]
-
-
-def by_peer(peer, columns, table, nominal, k):
-    """Return the rows that a peer released; which original each is is not known."""
-    import pandas as pd
-
-    frame = pd.DataFrame(dict(zip(columns, zip(*table, strict=True), strict=True)))
-    for column in columns[nominal:]:
-        frame[column] = in_numbers(frame[column])
-    if peer == "syndiffix":
-        from syndiffix import Synthesizer
-
-        made = Synthesizer(frame).sample()
-    else:
-        import anonypyx
-
-        for column in columns[:nominal]:
-            frame[column] = frame[column].astype("category")
-        options = {"k": k, "algorithm": "Mondrian", "generalisation_strategy": "human-readable"}
-        found = pd.DataFrame(anonypyx.Anonymiser(frame, **options).anonymise())
-        made = found.loc[found.index.repeat(found["count"])][columns]
-    return [[_plain(value) for value in row] for row in made.itertuples(index=False)], None
-
-
-def _plain(value):
-    text = str(value).strip()
-    ends = re.fullmatch(r"(-?[\d.]+) ?- ?(-?[\d.]+)", text)
-    return f"[{ends[1]}, {ends[2]}]" if ends else "{" + ", ".join(text.split(",")) + "}" if "," in text else text
 
 
 def coded(before, after, nominal):
@@ -243,45 +222,121 @@ def measured(name, before, after, held, ids, nominal, target, seed):
         "correlation": round(float(np.abs(correlation[0] - correlation[1]).max()), 4),
         "z": round(float((np.abs(other - one) / error).mean()), 2), "accuracy": accuracy, "auc": auc,
         "from_originals": boosted(rest, above, nominal, original, kept)[1], "single": singled_out(n, codes, rng),
-        **of_people(X, n, m, ids, nominal, rng),
+        "anonymeter": _peers.singled_out(before, after, held, nominal), **of_people(X, n, m, ids, nominal, rng),
     }  # fmt: skip
+
+
+def run(name, given):
+    """Print the figures of one file, a line a method and k."""
+    columns, table, nominal, target = read(name)
+    rng = np.random.default_rng(given.seed)
+    out = rng.random(len(table)) < HELD_OUT
+    train, rest = ([row for row, is_out in zip(table, out, strict=True) if is_out == held] for held in (False, True))
+    before, held = ([np.array(column) if j < nominal else in_numbers(column)
+                     for j, column in enumerate(zip(*rows, strict=True))] for rows in (train, rest))  # fmt: skip
+    runs = [(k, method) for k in given.k for method in given.method if method != "syndiffix"]
+    runs += [(None, method) for method in given.method if method == "syndiffix"]
+    for k, method in runs:
+        began = seconds()
+        try:
+            if method in _peers.PEERS:
+                rows, ids = _peers.PEERS[method](columns, train, nominal, k)
+            else:
+                with tempfile.TemporaryDirectory() as folder:
+                    rows, ids = by_command(method, columns, train, nominal, k, given.seed, Path(folder))
+        except ValueError as error:
+            emit(file=name, k=k, method=method, refused=str(error))
+            continue
+        cpu = round(seconds() - began, 1)
+        after = [cells_of(column, before[j], rng, j >= nominal) for j, column in enumerate(zip(*rows, strict=True))]
+        emit(
+            file=name,
+            k=k,
+            method=method,
+            cpu=cpu,
+            **measured(name, before, after, held, ids, nominal, target, given.seed),
+        )
+
+
+def seconds():
+    """Return the CPU seconds of this process and of those it started."""
+    return sum(used.ru_utime + used.ru_stime
+               for used in map(resource.getrusage, (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)))  # fmt: skip
+
+
+def value_of(line, yardstick):
+    """Return a figure of a line, None where there is none."""
+    name, _, order = yardstick.partition(" ")
+    figure = line.get(name)
+    figure = figure[int(order) - 1] if order and figure else figure
+    # Who guesses worse than chance guesses as well by doing the opposite.
+    return 0.5 + abs(figure - 0.5) if name in ("propensity", "member") and figure is not None else figure
+
+
+def is_first(figure, best, yardstick):
+    """Return whether a figure is the best one or within 5 % of it."""
+    return figure >= best / 1.05 if yardstick in HIGH else figure <= best * 1.05
+
+
+def tabulated(lines, ks):
+    """Print the lines as a table, a row a file, k and method; chance and originals stand in the row of a file."""
+    print("| file | k | method | tv | largest | propensity | correlation | z | auc | single | linked | member |")
+    print("|---|---:|---|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    seen = None
+    for line in sorted(lines, key=lambda line: (list(FILES).index(line["file"]), line["k"] or 99)):
+        if line["k"] not in (*ks, None):
+            continue
+        (file, k, method), figures = (line[key] for key in ("file", "k", "method")), ["refused", *[""] * 8]
+        if "refused" not in line:
+            shown = [line[key] for key in ("propensity", "correlation", "z", "auc", "single", "linked", "member")]
+            figures = ["/".join(f"{one:.2g}" if one < 10 else f"{one:.0f}" for one in line[key])
+                       for key in ("tv", "largest")] + ["" if one is None else short(one) for one in shown]  # fmt: skip
+        name = "" if file == seen else f"{file} ({short(line['from_originals'])})"
+        print(f"| {name} | {k or ''} | {method} | {' | '.join(figures)} |")
+        seen = file
+
+
+def short(figure):
+    """Return a figure with three decimals, without the zero before the point."""
+    return f"{figure:.2f}" if figure >= 1 else f"{figure:.3f}".lstrip("0")
+
+
+def firsts(lines, ks):
+    """Print for each yardstick and k on how many files `safe` is first, and what is where it is not."""
+    print("| yardstick | k | first or within 5 % | where not: the first, and `safe` |")
+    print("|---|---:|---:|---|")
+    for yardstick in (*LOW, *HIGH):
+        for k in ks:
+            won, files, lost = 0, 0, []
+            for file in FILES:
+                found = {line["method"]: value_of(line, yardstick) for line in lines
+                         if line["file"] == file and line["k"] == k}  # fmt: skip
+                found = {method: figure for method, figure in found.items() if figure is not None}
+                if "safe" not in found:
+                    continue
+                best = (max if yardstick in HIGH else min)(found, key=found.get)
+                files += 1
+                won += is_first(found["safe"], found[best], yardstick)
+                if not is_first(found["safe"], found[best], yardstick):
+                    lost.append(f"{file}: {best} {found[best]:g}, {found['safe']:g}")
+            print(f"| {yardstick} | {k} | {won} of {files} | {'; '.join(lost)} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", nargs="+", default=list(FILES))
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
-    parser.add_argument("--method", nargs="+", default=[*METHODS, *(peer for peer in PEERS if find_spec(peer))])
+    parser.add_argument("--method", nargs="+", default=[*METHODS, *_peers.installed()])
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", type=Path, help="print the lines of this file as a table")
+    parser.add_argument("--first", type=Path, help="print where `safe` is first by the lines of this file")
     given = parser.parse_args()
-    for name in given.file:
-        columns, table, nominal, target = read(name)
-        rng = np.random.default_rng(given.seed)
-        out = rng.random(len(table)) < HELD_OUT
-        train, rest = (
-            [row for row, is_out in zip(table, out, strict=True) if is_out == held] for held in (False, True)
-        )
-        before, held = ([np.array(column) if j < nominal else in_numbers(column)
-                         for j, column in enumerate(zip(*rows, strict=True))] for rows in (train, rest))  # fmt: skip
-        for k in given.k:
-            for method in given.method:
-                began = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
-                try:
-                    if method in PEERS:
-                        rows, ids = by_peer(method, columns, train, nominal, k)
-                    else:
-                        with tempfile.TemporaryDirectory() as folder:
-                            rows, ids = by_command(method, columns, train, nominal, k, given.seed, Path(folder))
-                except ValueError as error:
-                    emit(file=name, k=k, method=method, refused=str(error))
-                    continue
-                used = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
-                cpu = sum(now.ru_utime + now.ru_stime - then.ru_utime - then.ru_stime
-                          for now, then in zip(used, began, strict=True))  # fmt: skip
-                after = [cells_of(column, before[j], rng, j >= nominal)
-                         for j, column in enumerate(zip(*rows, strict=True))]  # fmt: skip
-                figures = measured(name, before, after, held, ids, nominal, target, given.seed)
-                emit(file=name, k=k, method=method, cpu=round(cpu, 1), **figures)
+    for path, printed in ((given.table, tabulated), (given.first, firsts)):
+        if path:
+            printed([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()], given.k)
+    if not (given.table or given.first):
+        for name in given.file:
+            run(name, given)
 
 
 if __name__ == "__main__":
