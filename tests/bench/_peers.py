@@ -12,7 +12,7 @@ import re
 from importlib.util import find_spec
 
 import numpy as np
-from regroup import in_numbers
+from _files import in_numbers
 
 PARTS = (40, 20, 10, 5, 2)
 """Ranges of equal width that anjana may recode a number into, before it takes all values as one."""

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from itertools import combinations
 
 import numpy as np
+from _files import FILES
+from _files import read as columns_of
 from _measure import Measure, emit
-from regroup import FILES
-from regroup import read as columns_of
 from safe_search import largest_deviations, moments, percent
 from safe_search import read as survey
 from sklearn.ensemble import HistGradientBoostingClassifier

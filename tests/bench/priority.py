@@ -5,8 +5,9 @@ python tests/bench/priority.py [--file persons testdata mikrozensus adult] [--k 
 Half of the records are released, the other half is held out. Somebody who knows all columns of a person but one looks
 for the nearest released record, and takes its value: `gain` is the share of right guesses about the members minus that
 about those held out, the mean over the columns, in percent; a number is right within 5 %. `linked` is the share of
-members whose own group is the nearest, by the numbers alone, divided by its records. `none` is --deal none. The other
-figures are those of regroup.py.
+members whose own group is the nearest, by the numbers alone, divided by its records; `linkage` that by all columns.
+`member`, `single` and `anonymeter` are those of usefulness.py. `none` is --deal none. The other figures are those of
+regroup.py.
 """
 
 import argparse
@@ -14,9 +15,13 @@ import functools
 import sys
 from pathlib import Path
 
+import _peers
 import numpy as np
+from _files import FILES, in_numbers, read
 from _measure import emit
-from regroup import FILES, compared, in_numbers, read, release
+from regroup import compared, release
+from usefulness import coded as in_tenths
+from usefulness import matrix, of_people, singled_out
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from command import run
@@ -77,6 +82,19 @@ def gain(members, released, others, nominal, seed):
     return 100 * float(np.mean(gains)), 100 * float(np.max(gains)), 100 * float(linked)
 
 
+def told(members, released, others, nominal, seed):
+    """Return linkage by all columns, membership and singling out, of half of the records beside the other half."""
+    rng = np.random.default_rng(seed)
+    own, shown, held = ([np.array(column) if j < nominal else in_numbers(column)
+                         for j, column in enumerate(zip(*rows, strict=True))]
+                        for rows in (members, released, others))  # fmt: skip
+    n, m = len(members), len(released)
+    people = of_people(matrix(own, shown, held, nominal), n, m, range(m), nominal, rng)
+    single = singled_out(n, in_tenths(own, shown, nominal)[0], rng)
+    risk = _peers.singled_out(own, shown, held, nominal)
+    return {"linkage": people["linked"], "member": people["member"], "single": single, "anonymeter": risk}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", nargs="+", default=list(FILES))
@@ -98,7 +116,9 @@ def main():
             released, _ = release(columns, members, nominal, given.k, given.seed, options, here=run)
             anew.dealt = dealing.dealt
             mean, most, linked = gain(members, released, others, nominal, given.seed)
-            figures = compared(name, members, released, nominal, target)
+            figures = compared(name, members, released, nominal, target) | told(
+                members, released, others, nominal, given.seed
+            )
             emit(file=name, k=given.k, value=value, gain=mean, largest_gain=most, linked=linked, **figures)
 
 

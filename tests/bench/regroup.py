@@ -2,6 +2,7 @@
 
 python tests/bench/regroup.py [--file persons testdata mikrozensus adult] [--k 3 5 10] [--seed 1] [-- OPTION ...]
 
+`--file further` are tarragona, eia, households and panel (see _files.py).
 What follows `--` goes to the command. Everything is counted anew from the two files. `counts` are the largest
 deviations of tables of 1, 2 and 3 nominal columns; `band` is the mean deviation of the deciles of a number by one and
 by two nominal columns; `means` the share of the subgroups of at least 30 records, by up to two nominal columns, whose
@@ -20,68 +21,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from _files import FILES, FURTHER, in_numbers, quoted, read
 from _measure import emit
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")
-SCHOOL = [
-    "Preschool",
-    "1st-4th",
-    "5th-6th",
-    "7th-8th",
-    "9th",
-    "10th",
-    "11th",
-    "12th",
-    "HS-grad",
-    "Some-college",
-    "Assoc-voc",
-    "Assoc-acdm",
-    "Bachelors",
-    "Masters",
-    "Prof-school",
-    "Doctorate",
-]
-TESTDATA = "urbrur roof walls water electcon relat sex hhcivil age expend income savings"
-# File, delimiter, columns, how many of them are numbers (the last ones), the one that a regression explains.
-FILES = {
-    "persons": (
-        ROOT / "examples" / "persons.csv", ",",
-        ["sex", "region", "marital", "household_size", "age", 'net "income"', "moved_in"], 3, 'net "income"',
-    ),
-    "testdata": (DATA / "testdata.csv", ",", TESTDATA.split(), 4, "age"),
-    "mikrozensus": (
-        DATA / "mikrozensus2010.csv", ",", ["EF1", "EF29", "EF31", "EF46", "EF49", "EF75", "EF20", "EF44"], 2, "EF44"
-    ),
-    "adult": (
-        DATA / "adult" / "adult.csv", ";",
-        ["sex", "race", "marital-status", "native-country", "workclass", "occupation", "salary-class", "age",
-         "education"], 2, "age",
-    ),
-}  # fmt: skip
-
-
-def read(name):
-    """Return the names, the nominal values and the numbers of a file, and how many of its columns are nominal."""
-    path, delimiter, columns, numbers, target = FILES[name]
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter=delimiter))
-    table = [[row[column] for column in columns] for row in rows]
-    if name == "adult":
-        table = [[*row[:-1], str(1 + SCHOOL.index(row[-1]))] for row in table]
-    return columns, table, len(columns) - numbers, columns.index(target)
-
-
-def in_numbers(values):
-    """Return a column as numbers; days of dates."""
-    values = list(values)
-    if "-" in values[0][1:]:
-        return np.array(values, dtype="datetime64[D]").astype(float)
-    return np.array(values, dtype=float)
-
-
-def quoted(names):
-    return ",".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 def release(columns, table, nominal, k, seed, options, here=None):
@@ -170,7 +111,9 @@ def coefficients(codes, x, y, rows, like):
     A, b = np.column_stack(X), y[rows]
     found = np.linalg.lstsq(A, b, rcond=None)[0]
     rest = b - A @ found
-    return found[1:], np.sqrt(rest @ rest / (len(b) - A.shape[1]) * np.diag(np.linalg.pinv(A.T @ A)))[1:]
+    return found[1:], np.sqrt(rest @ rest / (len(b) - A.shape[1]) * np.maximum(np.diag(np.linalg.pinv(A.T @ A)), 0.0))[
+        1:
+    ]
 
 
 def compared(name, table, released, nominal, target):
@@ -209,7 +152,7 @@ def main():
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
     given = parser.parse_args(arguments[:at])
-    for name in given.file:
+    for name in [name for one in given.file for name in (FURTHER if one == "further" else [one])]:
         columns, table, nominal, target = read(name)
         for k in given.k:
             for seed in given.seed:

@@ -36,8 +36,9 @@ from pathlib import Path
 
 import _peers
 import numpy as np
+from _files import FILES, in_numbers, quoted, read
 from _measure import emit
-from regroup import FILES, coefficients, in_numbers, numbered, quoted, read
+from regroup import coefficients, numbered
 
 HELD_OUT = 0.3
 PREDICATES, WIDTH = 2_000, 4
