@@ -11,7 +11,7 @@ from blocks import ROOT
 
 BENCH = ROOT / "tests" / "bench"
 LITTLE = {
-    "attacks": "--rows 500",
+    "attacks": "--rows 300 --columns 3",
     "audits": "--rows 2000 --repeat 1",
     "certify": "--data tarragona --rows 60 --k 3 --time-limit 1",
     "counts": "--rows 2000 --repeat 1",
@@ -19,7 +19,7 @@ LITTLE = {
     "criteria": "--table census --only mdav",
     "deniable": "--k 10 --effort fast --seed 1 --rows 1000",
     "guarantees": "census --seeds 1 --effort fast",
-    "guarantee_costs": "--sets census households --rows 60 --quality fast",
+    "guarantee_costs": "--sets households --rows 60 --quality fast",
     "group_loss": "--methods mdav --data tarragona --k 3",
     "individual_ranking": "--rows 2000 --k 3 --repeat 1",
     "kanonymeans_star": "--data tarragona --seeds 1 --groupings 5 --operators move",
