@@ -99,11 +99,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", nargs="+", default=list(FILES))
     parser.add_argument("--k", type=int, default=3)
+    parser.add_argument("--rows", type=int, help="only so many, the first ones")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--value", type=float, nargs="+", default=[0.3, 1.0, 3.0, 10.0])
     given = parser.parse_args()
     for name in given.file:
         columns, table, nominal, target = read(name)
+        table = table[: given.rows]
         order = np.random.default_rng(given.seed).permutation(len(table))
         half = len(table) // 2
         members, others = ([table[i] for i in rows] for rows in (order[:half], order[half:]))

@@ -150,10 +150,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", nargs="+", default=list(FILES))
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
+    parser.add_argument("--rows", type=int, help="only so many, the first ones")
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
     given = parser.parse_args(arguments[:at])
     for name in [name for one in given.file for name in (FURTHER if one == "further" else [one])]:
         columns, table, nominal, target = read(name)
+        table = table[: given.rows]
         for k in given.k:
             for seed in given.seed:
                 released, cpu = release(columns, table, nominal, k, seed, arguments[at + 1 :])

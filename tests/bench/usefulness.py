@@ -230,6 +230,7 @@ def measured(name, before, after, held, ids, nominal, target, seed):
 def run(name, given):
     """Print the figures of one file, a line a method and k."""
     columns, table, nominal, target = read(name)
+    table = table[: given.rows]
     rng = np.random.default_rng(given.seed)
     out = rng.random(len(table)) < HELD_OUT
     train, rest = ([row for row, is_out in zip(table, out, strict=True) if is_out == held] for held in (False, True))
@@ -328,6 +329,7 @@ def main():
     parser.add_argument("--file", nargs="+", default=list(FILES))
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
     parser.add_argument("--method", nargs="+", default=[*METHODS, *_peers.installed()])
+    parser.add_argument("--rows", type=int, help="only so many, the first ones")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--table", type=Path, help="print the lines of this file as a table")
     parser.add_argument("--first", type=Path, help="print where `safe` is first by the lines of this file")
