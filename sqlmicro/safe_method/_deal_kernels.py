@@ -20,6 +20,8 @@ FREE = 0.8
 _CURVE = 0.1
 _LEAVING = 6
 """Members of a group that are looked at for the one whose leaving helps most."""
+_REACH = 0.2
+"""Standard deviations by which a number that a group shows is moved at most at once."""
 
 
 class Deal(NamedTuple):
@@ -41,6 +43,7 @@ class Deal(NamedTuple):
     right: np.ndarray  # (R - P,) int64
     amounts: np.ndarray  # (T,) int64: of a table all R amounts are kept, the P sums, or none
     weight: np.ndarray  # (T,)
+    moment: np.ndarray  # (T,): what squares and products of a table weigh
     cuts: np.ndarray  # (P, bands - 1): where the bands of a number end, infinite where there are fewer
     per_error: np.ndarray  # (C, P): standard errors of the mean of a subgroup, per unit of its sum; 0 of small ones
     prices: np.ndarray  # (6,)
@@ -145,23 +148,21 @@ def _values(deal, seats, a, b, i, o):
 
 
 @internal(fastmath=True, _nrt=False)
-def _amounts(deal, seats, trial, a, b):
-    """Write by how much the amounts of two groups grow, and their bands; tell whether a band is another one."""
+def _amounts(deal, seats, trial, g, side):
+    """Write by how much the amounts of a group grow, and its bands; tell whether a band is another one."""
     P, moved = deal.x.shape[1], False
-    for side in range(2):
-        g = b if side else a
-        size, up = float(deal.size[g]), trial.up[side]
-        for j in range(P):
-            up[j] = size * deal.scale[j] * (trial.shown[side, j] - seats.shown[g, j])
-            before, after = _band(deal, j, seats.shown[g, j]), _band(deal, j, trial.shown[side, j])
-            trial.band[side, 0, j], trial.band[side, 1, j] = before, after
-            moved |= before != after
-        for r in range(len(deal.left)):
-            j, other = deal.left[r], deal.right[r]
-            scale, one, two = deal.scale[j] * deal.scale[other], deal.shift[j], deal.shift[other]
-            after = (trial.shown[side, j] - one) * (trial.shown[side, other] - two)
-            before = (seats.shown[g, j] - one) * (seats.shown[g, other] - two)
-            up[P + r] = size * scale * (after - before)
+    size, up = float(deal.size[g]), trial.up[side]
+    for j in range(P):
+        up[j] = size * deal.scale[j] * (trial.shown[side, j] - seats.shown[g, j])
+        before, after = _band(deal, j, seats.shown[g, j]), _band(deal, j, trial.shown[side, j])
+        trial.band[side, 0, j], trial.band[side, 1, j] = before, after
+        moved |= before != after
+    for r in range(len(deal.left)):
+        j, other = deal.left[r], deal.right[r]
+        scale, one, two = deal.scale[j] * deal.scale[other], deal.shift[j], deal.shift[other]
+        after = (trial.shown[side, j] - one) * (trial.shown[side, other] - two)
+        before = (seats.shown[g, j] - one) * (seats.shown[g, other] - two)
+        up[P + r] = size * scale * (after - before)
     return moved
 
 
@@ -171,8 +172,8 @@ def _cost_in_cell(deal, seats, t, c, up, more):
     cost, P = 0.0, deal.x.shape[1]
     for r in range(deal.amounts[t]):
         off, by = seats.off[c, r], up[r] + more[r]
-        price = deal.prices[SUM] if r < P else deal.prices[MOMENT]
-        cost += deal.weight[t] * price * (_penalty(off + by) - _penalty(off))
+        price = deal.weight[t] * deal.prices[SUM] if r < P else deal.moment[t] * deal.prices[MOMENT]
+        cost += price * (_penalty(off + by) - _penalty(off))
     for j in range(P):
         per = deal.per_error[c, j]
         if per > 0:
@@ -214,21 +215,19 @@ def _tables(deal, seats, trial, nothing, a, b, whole, moved):
 
 
 @internal(fastmath=True, _nrt=False)
-def _count(deal, seats, trial, a, b, moved):
-    """Count the amounts and bands of two groups as they become."""
-    P = deal.x.shape[1]
+def _count(deal, seats, trial, g, side, moved):
+    """Count the amounts and bands of a group as they become."""
+    P, up = deal.x.shape[1], trial.up[side]
     for t in range(deal.cell.shape[1]):
-        for side in range(2):
-            g, up = (b if side else a), trial.up[side]
-            c = deal.cell[g, t]
-            for r in range(deal.amounts[t]):
-                seats.off[c, r] += up[r]
+        c = deal.cell[g, t]
+        for r in range(deal.amounts[t]):
+            seats.off[c, r] += up[r]
+        for j in range(P):
+            seats.off_means[c, j] += up[j]
+        if moved:
             for j in range(P):
-                seats.off_means[c, j] += up[j]
-            if moved:
-                for j in range(P):
-                    seats.off_bands[c, j, trial.band[side, 0, j]] -= deal.size[g]
-                    seats.off_bands[c, j, trial.band[side, 1, j]] += deal.size[g]
+                seats.off_bands[c, j, trial.band[side, 0, j]] -= deal.size[g]
+                seats.off_bands[c, j, trial.band[side, 1, j]] += deal.size[g]
 
 
 @internal(fastmath=True, _nrt=False)
@@ -286,10 +285,54 @@ def exchange(deal, seats, trial, nothing, whole_share, tries, hot, cold, rng):
         cost = _numbers(deal, seats, trial, a, b, i, o) + deal.prices[VALUE] * _values(deal, seats, a, b, i, o)
         if cost > allowance + 60.0 * temperature + 20.0:  # no table makes up for so much
             continue
-        moved = _amounts(deal, seats, trial, a, b)
+        moved = _amounts(deal, seats, trial, a, 0)
+        moved |= _amounts(deal, seats, trial, b, 1)
         if cost + _tables(deal, seats, trial, nothing, a, b, whole, moved) > allowance:
             continue
-        _count(deal, seats, trial, a, b, moved)
+        _count(deal, seats, trial, a, 0, moved)
+        _count(deal, seats, trial, b, 1, moved)
         _seat(deal, seats, trial, a, b, i, o)
+        made += 1
+    return made
+
+
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
+def shift(deal, seats, trial, nothing, low, high, tries, hot, cold, rng):
+    """Propose other numbers for a group to show, between `low` and `high` (G, columns); return how many were taken.
+
+    What is lost is the squared distance from the mean of its records. `nothing` are R zeros.
+    """
+    made, temperature = 0, hot
+    P, columns = deal.x.shape[1], low.shape[1]
+    for number in range(tries):
+        if number % 256 == 0:
+            temperature = hot * (cold / hot) ** (number / tries)
+        g, j = int(rng.random() * len(deal.size)), int(rng.random() * columns)
+        if deal.scale[j] == 0.0:
+            continue
+        step = _REACH * rng.random() ** 3 / deal.scale[j]
+        if deal.rounded[j]:
+            step = max(1.0, np.rint(step))
+        before = seats.shown[g, j]
+        after = min(high[g, j], max(low[g, j], before + (step if rng.random() < 0.5 else -step)))
+        if after == before:
+            continue
+        for other in range(P):
+            trial.shown[0, other] = seats.shown[g, other]
+        trial.shown[0, j] = after
+        mean = float(seats.sums[g, j]) / deal.size[g]
+        more = (after - mean) ** 2 - (before - mean) ** 2
+        cost = deal.prices[LOSS] * deal.size[g] * deal.scale[j] ** 2 * more
+        allowance = -temperature * np.log(1.0 - rng.random())
+        moved = _amounts(deal, seats, trial, g, 0)
+        for t in range(deal.cell.shape[1]):
+            cost += _cost_in_cell(deal, seats, t, deal.cell[g, t], trial.up[0], nothing)
+            if moved:
+                by_band = _cost_of_bands(deal, seats, trial, g, 0, deal.cell[g, t])
+                cost += deal.weight[t] * deal.prices[BAND] * by_band
+        if cost > allowance:
+            continue
+        _count(deal, seats, trial, g, 0, moved)
+        seats.shown[g, j] = after
         made += 1
     return made

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.database.columns import Column
+    from sqlmicro.database.templates import Name
     from sqlmicro.safe_method.means import SubgroupMeans
     from sqlmicro.work import Work
 
@@ -98,6 +99,18 @@ class Placed:
     codes: np.ndarray
 
 
+@dataclass(frozen=True)
+class Regrouped:
+    """The groups: cells, labels, records; the target of every label; by how much its numbers differ from the means."""
+
+    cell: np.ndarray
+    label: np.ndarray
+    count: np.ndarray
+    becomes: np.ndarray
+    moved: np.ndarray
+    stopped: bool
+
+
 def grouped_anew(
     anew: Anew,
     cells: Cells,
@@ -107,12 +120,12 @@ def grouped_anew(
     rng: np.random.Generator,
     tick: Tick,
     original: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return the groups after the records were dealt anew to them: cells, labels, records, targets of the labels.
+) -> Regrouped:
+    """Return the groups after the records were dealt anew to them.
 
-    Each combination has as many records as before, in groups of at least k. The last entry tells whether the time limit
-    ended it. Weights are dealt like a number: records of a group have similar ones. The file is compared with the
-    `original`, of which there are nominal values, numbers and records; without one, with itself.
+    Each combination has as many records as before, in groups of at least k. Weights are dealt like a number: records of
+    a group have similar ones; its numbers are its means then, since the tables compared are not weighted. The file is
+    compared with the `original`, of which there are nominal values, numbers and records; without one, with itself.
     """
     import numpy as np
 
@@ -129,8 +142,25 @@ def grouped_anew(
         free = [None for _ in beside.T]
         numbers = Numbers.of(np.hstack([raw, beside]), [*anew.units, *free], [*anew.steps, *free])
         compared = None
-    label, stopped = dealt(
+    found = dealt(
         numbers, placed.codes[cell], Groups(label, placed.combination[becomes], placed.block[becomes]),
         rng, tick, original=compared, more=anew.means, effort=effort, time_limit=time_limit,
+        movable=0 if np.ptp(cells.weights) else raw.shape[1],
     )  # fmt: skip
-    return *counted_pairs(cell, label), becomes, stopped
+    return Regrouped(*counted_pairs(cell, found.label), becomes, found.moved, found.stopped)
+
+
+def moved_means(work: Work, cells: Cells, differ: np.ndarray | None, members: Name, means: Name, number: int) -> Name:
+    """Return the means of groups with what their numbers `differ` by, between the least and the largest of a group."""
+    import numpy as np
+    import pyarrow as pa
+
+    if differ is None or not differ.any():
+        return means
+    columns = {column.staged: by for column, by in zip(cells.numeric, differ.T, strict=True)}
+    table = pa.table({"label": np.arange(len(differ)), **columns})
+    moved = work.load(table, f"moved_{number}", "filled with what the numbers of groups differ by from their means")
+    return work.run(
+        "safe/moved_means.sql", f"moved_means_{number}", cells=cells.relation, members=members, means=means,
+        moved=moved, columns=cells.numeric, others=cells.scattered,
+    )  # fmt: skip

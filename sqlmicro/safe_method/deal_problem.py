@@ -37,11 +37,14 @@ class Numbers:
         Whether whole units are released.
     ends : tuple of P ndarrays
         Where the bands of each end, by which records are counted.
+    unit : tuple of float
+        What a unit of each column is; of those that tell what is missing, none.
     """
 
     x: np.ndarray
     rounded: np.ndarray
     ends: tuple[np.ndarray, ...]
+    unit: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, raw: np.ndarray, units: Sequence[float | None], steps: Sequence[float | None]) -> Numbers:
@@ -57,7 +60,7 @@ class Numbers:
         """
         import numpy as np
 
-        columns, rounded, ends = [], [], []
+        columns, rounded, ends, wholes = [], [], [], []
         missing = np.isnan(raw)
         for column, without, unit, apart in zip(raw.T, missing.T, units, steps, strict=True):
             there = column[~without]
@@ -71,11 +74,13 @@ class Numbers:
             zero = 2.0 * np.rint(mean / whole / 2.0)
             columns.append((np.rint(filled / whole) - zero).astype(np.int64))
             rounded.append(whole == unit)
+            wholes.append(float(whole))
             ends.append(_multiples(filled, apart) / whole - zero if apart else _deciles(columns[-1]))
         flags = [without.astype(np.int64) for without in missing.T if without.any()]
         x = np.array([*columns, *flags], dtype=np.int64).reshape(-1, len(raw)).T
         rounded += [False for _ in flags]
-        return cls(np.ascontiguousarray(x), np.array(rounded, dtype=np.bool_), (*ends, *map(_deciles, flags)))
+        by_band = (*ends, *map(_deciles, flags))
+        return cls(np.ascontiguousarray(x), np.array(rounded, dtype=np.bool_), by_band, tuple(wholes))
 
 
 def _deciles(column: np.ndarray) -> np.ndarray:
@@ -168,7 +173,7 @@ def make_deal(
         x, np.ascontiguousarray(codes, dtype=np.int32), near_records(z, groups.block[label], rng),
         size.astype(np.int64), np.ascontiguousarray(combination, dtype=np.int32), tables.of_group, kind, in_order(kind),
         np.concatenate([[0], np.cumsum(np.bincount(kind))]), shift, scale, numbers.rounded,
-        left, right, amounts.astype(np.int64), weight, cuts, per_error, np.array(prices, dtype=float),
+        left, right, amounts.astype(np.int64), weight, weight, cuts, per_error, np.array(prices, dtype=float),
     )  # fmt: skip
     return deal, seats, int(amounts.sum()) + len(amounts) * P
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick, late
@@ -19,16 +19,30 @@ from sqlmicro.safe_method.deal_problem import DIMENSIONS, Groups, Numbers, Origi
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._deal_kernels import Deal, Trial
+    from sqlmicro.safe_method._deal_kernels import Deal, Seats, Trial
 
 PRICES = (100.0, 0.5, 0.25, 0.25, 0.3, 2_000.0)
 """Of the squared loss, sums, squares and products, counts by band, a nominal value not the record's own, a mean."""
-_HOT, _COLD = 10.0, 0.1
+_HOT, _WARM, _COLD = 10.0, 1.0, 0.1
 _WHOLE = 0.5  # of the proposals: two groups exchange all their records
 # Per record, and at most; but of each of very many records at least so many.
 _PER_RECORD, _TRIES, _LEAST_PER_RECORD, _CHUNK = 2_000, 2_000_000, 8, 20_000
 _ENOUGH = 40  # proposals for a record: with fewer, the records must be near each other from the beginning
+_SHIFTS, _MOST_SHIFTS = 200, 1_000_000  # proposals of another number, for each that a group shows, and at most
+_WHOLE_FILE = 30.0  # what squares and products of the whole file weigh there: means alone have less spread
 _TERMS = 300  # more sums and counts than these take longer: fewer proposals are made
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """The label of every record (n,), by how much groups show other numbers than means (G, movable), if it was cut off.
+
+    The time limit cuts it off.
+    """
+
+    label: np.ndarray
+    moved: np.ndarray
+    stopped: bool
 
 
 def even_groups(target: np.ndarray, least: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -69,9 +83,10 @@ def dealt(
     more: Sequence[tuple[int, ...]] = (),
     effort: Effort = "full",
     time_limit: float | None = None,
+    movable: int = 0,
     prices: Sequence[float] = PRICES,
-) -> tuple[np.ndarray, bool]:
-    """Return the labels of all records, dealt anew, and whether the time limit ended it.
+) -> Dealing:
+    """Deal the records anew, and then move the numbers that groups show.
 
     Parameters
     ----------
@@ -93,6 +108,8 @@ def dealt(
         How many proposals are made.
     time_limit : float, optional
         Seconds after which the groups are taken as they are.
+    movable : int
+        Of so many columns, the first ones, a group may show another number than the mean of its records.
     prices : sequence of six floats
         See `PRICES`.
 
@@ -100,7 +117,9 @@ def dealt(
     -----
     Simulated annealing: two groups of one size exchange their records, or a record changes places with a member of the
     group of one of the 12 records that are nearest in the numbers. The time follows the proposals, two million at most,
-    or 8 for each of very many records, which begin with `tight_start`; the memory the cells of the tables.
+    or 8 for each of very many records, which begin with `tight_start`; the memory the cells of the tables. Means have
+    less spread than records, so then single numbers of groups move, which costs the squared distance from the mean:
+    squares and products of the whole file weigh ten times as much there.
     """
     import numpy as np
 
@@ -113,17 +132,53 @@ def dealt(
     deal, seats, terms = make_deal(numbers, codes, groups, original, more, prices, rng)
     tries = _tries(len(numbers.x), terms, effort)
     if len(deal.size) < 2 or not deal.near.shape[1]:
-        return groups.label, False
+        return Dealing(groups.label, np.zeros((len(groups.combination), movable)), False)
     trial, nothing, done = _trial(deal), np.zeros(seats.off.shape[1]), 0
     while done < tries:
         if time_limit is not None and time.monotonic() - started >= time_limit:
-            return seats.label, True
+            return Dealing(seats.label, np.zeros((len(deal.size), movable)), True)
         some = min(_CHUNK, tries - done)
         hot, cold = (_HOT * (_COLD / _HOT) ** (at / tries) for at in (done, done + some))
         exchange(deal, seats, trial, nothing, _WHOLE, some, hot, cold, rng)
         done += some
         tick(done, tries)
-    return seats.label, False
+    return Dealing(seats.label, _moved(deal, seats, trial, numbers, movable, rng), False)
+
+
+def _moved(
+    deal: Deal, seats: Seats, trial: Trial, numbers: Numbers, movable: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Let groups show other numbers where the tables are nearer then; return by how much they differ from the means.
+
+    A number goes at most half the way from the mean to the least or the largest record of its group: at the end of the
+    way it would be that of a record.
+    """
+    import numpy as np
+
+    if not movable:
+        return np.zeros((len(deal.size), 0))
+    shift = late("sqlmicro.safe_method._deal_kernels", "shift")
+
+    order = in_order(seats.label)
+    begin = np.cumsum(deal.size) - deal.size
+    low, high = (
+        np.ascontiguousarray(at.reduceat(deal.x[order, :movable], begin).astype(float))
+        for at in (np.minimum, np.maximum)
+    )
+    means = seats.shown[:, :movable].copy()
+    exact = seats.sums[:, :movable] / deal.size[:, None]
+    whole = deal.rounded[:movable]
+    low, high = (exact + low) / 2, (exact + high) / 2
+    low = np.minimum(means, np.where(whole, np.ceil(low), low))
+    high = np.maximum(means, np.where(whole, np.floor(high), high))
+    moment = deal.moment.copy()
+    moment[0] = _WHOLE_FILE
+    tries = min(_MOST_SHIFTS, _SHIFTS * means.size)
+    deal = deal._replace(moment=moment)
+    shift(deal, seats, trial, np.zeros(seats.off.shape[1]), low, high, tries, _WARM, _COLD, rng)
+    changed = seats.shown[:, :movable] != means
+    found: np.ndarray = np.where(changed, seats.shown[:, :movable] - exact, 0.0) * np.array(numbers.unit[:movable])
+    return found
 
 
 def _tries(records: int, terms: int, effort: Effort) -> int:

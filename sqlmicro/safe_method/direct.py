@@ -77,6 +77,8 @@ class Placement:
     stopped: bool
     shown: Name | None = None
     """Combinations that earlier nights of a series have shown, numbered after the invented ones."""
+    differ: np.ndarray | None = None
+    """By how much the numbers of every label differ from its means, if they do."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class Search:
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
         shown: list[tuple[np.ndarray, ...]] = []
-        labels, numbered, moved, stopped = 0, len(cells.n), 0, False
+        labels, numbered, moved, stopped, differ = 0, len(cells.n), 0, False, None
         for (inside, combined), size in zip(self.strata, self.least.tolist(), strict=True):
             first = inside[combined.first]
             pool = self.keyed.pool(combined, inside, size) if self.keyed else None
@@ -162,13 +164,14 @@ class Search:
         if settings.anew:
             codes, block, least = (np.concatenate(arrays) for arrays in zip(*shown, strict=True))
             placed = Placed(cell, label, count, codes, block, least, cells.codes)
-            found_anew = grouped_anew(settings.anew, cells, placed, settings.effort, limit, rng, tick)
-            cell, label, count, becomes, late = found_anew
-            combination, stopped = combination[becomes], stopped or late
+            anew = grouped_anew(settings.anew, cells, placed, settings.effort, limit, rng, tick)
+            cell, label, count = anew.cell, anew.label, anew.count
+            combination, stopped, differ = combination[anew.becomes], stopped or anew.stopped, anew.moved
         made = InventedCells(*np.hstack(invented))
         return Placement(
-            GroupedCells(cell, label, count, dropped=0), combination, made, self.own, averaged, moved, stopped
-        )
+            GroupedCells(cell, label, count, dropped=0), combination, made, self.own, averaged, moved, stopped,
+            differ=differ,
+        )  # fmt: skip
 
 
 def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Placement:

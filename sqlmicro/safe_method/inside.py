@@ -37,20 +37,19 @@ def place(work: Work, cells: Cells, least: np.ndarray, settings: Settings) -> Pl
     with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
         found = nested(blocks, k, settings.effort, rng, progress.tick, time_limit=limit)
         dealt = deal(combined.of_cell[: len(cells.n)], cells.n, found.cell, found.target, found.count)
-        size_of, stopped = least[blocks.block], found.stopped
+        size_of, stopped, differ = least[blocks.block], found.stopped, None
         if settings.anew:
             shown, codes = combined.codes[:, : len(cells.nominal)], both.codes[: len(cells.n)]
             placed = Placed(*dealt, shown, blocks.block, size_of, codes)
-            cell, label, count, becomes, late = grouped_anew(
-                settings.anew, cells, placed, settings.effort, limit, rng, progress.tick, both.original
-            )
-            stopped |= late
+            anew = grouped_anew(settings.anew, cells, placed, settings.effort, limit, rng, progress.tick, both.original)
+            cell, label, count, becomes = anew.cell, anew.label, anew.count, anew.becomes
+            stopped, differ = stopped or anew.stopped, anew.moved
         else:
             cell, label, count, becomes = _subgroups(within(cells, averaged), dealt, size_of, rng)
     moved = int(found.count[found.cell != found.target].sum())
     nothing = InventedCells(*np.zeros((3, 0), dtype=np.int64))
     grouped = GroupedCells(cell, label, count, dropped=0)
-    return Placement(grouped, first[becomes], nothing, own, averaged, moved, stopped)
+    return Placement(grouped, first[becomes], nothing, own, averaged, moved, stopped, differ=differ)
 
 
 def _subgroups(

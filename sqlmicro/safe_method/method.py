@@ -11,7 +11,7 @@ from sqlmicro.missing.counted import number
 from sqlmicro.options.params import Target
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
-from sqlmicro.safe_method.anew import Anew, advice
+from sqlmicro.safe_method.anew import Anew, advice, moved_means
 from sqlmicro.safe_method.calibration import calibrated
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
 from sqlmicro.safe_method.cells import Cells, checked_weights, make_cells
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         "safe/both_features.sql",
         "safe/cell_of_records.sql",
         "safe/means.sql",
+        "safe/moved_means.sql",
         "safe/medians.sql",
         "safe/modes.sql",
         "safe/medoids.sql",
@@ -332,6 +333,8 @@ def _place(
         meter = Meter(spent)
         averaged = placement.averaged
         means = groups.values(how, averaged, few, trial.number) if few else groups.numbers(how, averaged)
+        if how.numeric == numbers[0] != "median":
+            means = moved_means(work, cells, placement.differ, members, means, trial.number)
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, cells.relation, file, how, averaged, [*kept, *few], trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))

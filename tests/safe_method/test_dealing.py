@@ -21,9 +21,9 @@ from naive_levels import faults
 pytest.importorskip("numba")
 
 from sqlmicro.safe_method import anew, dealing
-from sqlmicro.safe_method._deal_kernels import FREE, exchange
+from sqlmicro.safe_method._deal_kernels import FREE, exchange, shift
 from sqlmicro.safe_method.deal_problem import Groups, Numbers, Original, make_deal, near_records
-from sqlmicro.safe_method.dealing import PRICES, dealt, even_groups, tight_start
+from sqlmicro.safe_method.dealing import PRICES, Dealing, dealt, even_groups, tight_start
 from sqlmicro.system import parallel
 
 PERSONS = Path(__file__).resolve().parents[2] / "examples" / "persons.csv"
@@ -50,8 +50,15 @@ def _quiet(*_: object) -> None:
     pass
 
 
-def _naive_cost(numbers: Numbers, codes: np.ndarray, groups: Groups, label: list[int]) -> float:
-    """Return what the groups cost, from nothing but the records; in plain Python."""
+def _still(_: Numbers, __: np.ndarray, groups: Groups, *___: object, **____: object) -> Dealing:
+    """Deal nothing."""
+    return Dealing(groups.label, np.zeros((0, 2)), stopped=False)
+
+
+def _naive_cost(
+    numbers: Numbers, codes: np.ndarray, groups: Groups, label: list[int], showing: np.ndarray | None = None
+) -> float:
+    """Return what the groups cost, from nothing but the records and what groups show, if not means; in plain Python."""
     n, P = numbers.x.shape
     x = [[int(value) for value in row] for row in numbers.x]
     mean = [sum(row[j] for row in x) / n for j in range(P)]
@@ -63,6 +70,8 @@ def _naive_cost(numbers: Numbers, codes: np.ndarray, groups: Groups, label: list
     for g, own in members.items():
         means = [sum(x[i][j] for i in own) / len(own) for j in range(P)]
         shown[g] = [float(round(m)) if numbers.rounded[j] else m for j, m in enumerate(means)]
+    if showing is not None:
+        shown = {g: [float(value) for value in showing[g]] for g in shown}
     loss = sum(((x[i][j] - shown[label[i]][j]) / sd[j]) ** 2 for i in range(n) for j in range(P))
     values = sum(codes[i][j] != groups.combination[label[i]][j] for i in range(n) for j in range(codes.shape[1]))
     cuts = [sorted(set(np.quantile(numbers.x[:, j], np.arange(1, 10) / 10, method="higher") - 0.25)) for j in range(P)]
@@ -139,10 +148,62 @@ def test_one_exchange_at_a_time_never_costs_more_in_plain_python() -> None:
     assert made > 10
 
 
+def _range(numbers: Numbers, label: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest number of the records of every group."""
+    rows = [numbers.x[label == g, :columns] for g in range(int(label.max()) + 1)]
+    return np.array([row.min(axis=0) for row in rows], float), np.array([row.max(axis=0) for row in rows], float)
+
+
+def test_one_shift_of_a_number_at_a_time_never_costs_more_in_plain_python() -> None:
+    """A group shows another number than its mean only where the whole objective, recounted from all records, falls."""
+    numbers, codes, groups = _problem(90, seed=5)
+    rng = np.random.default_rng(2)
+    deal, seats, _ = make_deal(numbers, codes, groups, None, (), PRICES, rng)
+    trial, nothing = dealing._trial(deal), np.zeros(seats.off.shape[1])
+    low, high = _range(numbers, groups.label, 2)
+    before, made = _naive_cost(numbers, codes, groups, groups.label.tolist()), 0
+    for _ in range(150):
+        if shift(deal, seats, trial, nothing, low, high, 1, 1e-9, 1e-9, rng):
+            after = _naive_cost(numbers, codes, groups, groups.label.tolist(), seats.shown)
+            assert after <= before + 1e-6
+            before, made = after, made + 1
+    assert made > 10
+    assert (seats.shown[:, 0] == np.rint(seats.shown[:, 0])).all(), "what is released in whole units stays whole"
+    assert (low <= seats.shown[:, :2]).all() and (seats.shown[:, :2] <= high).all()
+
+
+def test_moved_numbers_restore_the_spread_that_means_have_lost() -> None:
+    """The squares of the whole file, by the sums of the groups in plain Python, with the numbers moved and without."""
+    rng = np.random.default_rng(4)
+    raw = np.stack([rng.normal(50.0, 20.0, 600).round(), rng.lognormal(7.0, 0.4, 600)], axis=1)
+    codes = rng.integers(0, 2, (600, 2))
+    label, becomes = even_groups(codes[:, 0] * 2 + codes[:, 1], np.full(4, 10), np.arange(600))
+    groups = Groups(label, np.stack([becomes // 2, becomes % 2], axis=1), np.zeros(len(becomes), dtype=np.int64))
+    numbers = Numbers.of(raw, [1.0, None], [None, None])
+    found = dealt(numbers, codes, groups, np.random.default_rng(1), _quiet, effort="fast", movable=2)
+    for j in range(2):
+        members = [raw[found.label == g, j] for g in range(len(becomes))]
+        means = [float(own.mean()) for own in members]
+        shown = [mean + float(by) for mean, by in zip(means, found.moved[:, j], strict=True)]
+        for own, value in zip(members, shown, strict=True):
+            half = (own.mean() + own.min()) / 2, (own.mean() + own.max()) / 2
+            rounding = 0.5 if j == 0 else 1e-6
+            assert half[0] - rounding <= value <= half[1] + rounding, (
+                "near the least or the largest it is a record's own"
+            )
+        ratios = []
+        for values in (means, shown):
+            n = [len(own) for own in members]
+            mean = sum(v * m for v, m in zip(values, n, strict=True)) / 600
+            variance = sum(m * (v - mean) ** 2 for v, m in zip(values, n, strict=True)) / 600
+            ratios.append(variance / float(raw[:, j].var()))
+        assert ratios[0] < 0.97 < 0.98 < ratios[1] < 1.01, ratios
+
+
 def test_groups_keep_their_sizes_and_the_same_state_deals_the_same() -> None:
     numbers, codes, groups = _problem()
-    found = [dealt(numbers, codes, groups, np.random.default_rng(7), _quiet, effort="fast")[0] for _ in range(2)]
-    other = dealt(numbers, codes, groups, np.random.default_rng(8), _quiet, effort="fast")[0]
+    found = [dealt(numbers, codes, groups, np.random.default_rng(7), _quiet, effort="fast").label for _ in range(2)]
+    other = dealt(numbers, codes, groups, np.random.default_rng(8), _quiet, effort="fast").label
     assert found[0].tolist() == found[1].tolist() != other.tolist()
     assert Counter(found[0].tolist()) == Counter(groups.label.tolist()), "as many records in every group as before"
     assert (found[0] != groups.label).any()
@@ -220,7 +281,7 @@ def test_a_release_has_k_and_the_tables_of_the_placement(
     folder, rows = files
     assert len(rows) == 1000
     assert min(Counter(tuple(row.values()) for row in rows).values()) >= 3
-    monkeypatch.setattr(anew, "dealt", lambda numbers, codes, groups, *_, **__: (groups.label, False))
+    monkeypatch.setattr(anew, "dealt", _still)
     left = _released(folder, "left")
     assert left != rows
     assert _tables(rows) == _tables(left)
@@ -283,8 +344,9 @@ def test_no_record_leaves_its_block() -> None:
     near = near_records(numbers.x.astype(float), of_record, np.random.default_rng(1))
     assert (of_record[near] == of_record[:, None]).all()
     parted = replace(groups, block=block)
-    found, stopped = dealt(numbers, codes, parted, np.random.default_rng(7), _quiet, effort="fast")
-    assert not stopped and (found != groups.label).sum() > 40
+    deal = dealt(numbers, codes, parted, np.random.default_rng(7), _quiet, effort="fast")
+    found = deal.label
+    assert not deal.stopped and (found != groups.label).sum() > 40
     assert (block[found] == of_record).all()
     assert np.bincount(found).tolist() == size.tolist()
     tight = tight_start(numbers.x.astype(float), parted, np.random.default_rng(3))
@@ -386,7 +448,7 @@ def test_records_with_missing_values_are_dealt_within_their_stratum(
     for row in rows if by else ():
         assert found[row["rid"]][by[0]] == row[by[0]]
     with monkeypatch.context() as left:
-        left.setattr(anew, "dealt", lambda numbers, codes, groups, *_, **__: (groups.label, False))
+        left.setattr(anew, "dealt", _still)
         other = _of_rows(tmp_path, source, *options)
     for some in (some for order in (1, 2, 3) for some in combinations((*by, *nominal), order)):
         tables = [Counter(tuple(row[name] for name in some) for row in each.values()) for each in (found, other)]

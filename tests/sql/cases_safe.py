@@ -207,6 +207,29 @@ CASES = [
         returns=["label", "n"],
         expect=[(0, 3), (5, 2)],
     ),
+    # 0 and 2 of 1 to 7 with mean 4: at most 5.5, at least 2.5. 1 of 2 and 2: stays. 3 has none. What is `other` stays.
+    Case(
+        "safe/moved_means.sql",
+        given={
+            "cells": values("cell, x, other, n", "(0, 1, 9, 4)", "(1, 7, 9, 4)", "(2, 2, 9, 2)", "(3, NULL, 9, 2)"),
+            "members": values(
+                "cell, label, n",
+                *("(0, 0, 1)", "(1, 0, 1)", "(2, 1, 2)", "(0, 2, 1)", "(1, 2, 1)", "(3, 3, 2)"),
+            ),
+            "means": values(
+                "label, n, x, other",
+                *("(0, 2, 4.0, 'a')", "(1, 2, 2.0, 'b')", "(2, 2, 4.0, 'c')", "(3, 2, NULL, 'd')"),
+            ),
+            "moved": values("label, x", "(0, 2.0)", "(1, 1.0)", "(2, -9.0)", "(3, 1.0)"),
+        },
+        params={
+            **{name: rel(name) for name in ("cells", "members", "means", "moved")},
+            "columns": [col("x")],
+            "others": [col("other", "VARCHAR")],
+        },
+        returns=["label", "n", "x", "other"],
+        expect=[(0, 2, 5.5, "a"), (1, 2, 2.0, "b"), (2, 2, 2.5, "c"), (3, 2, None, "d")],
+    ),
     # 0: m 2, f 1. 1: f and m tie. 2: m and NULL tie. 3: NULL leads. 4: no cell of f (1 + 1) is as large as m (1), f is.
     Case(
         "safe/modes.sql",
