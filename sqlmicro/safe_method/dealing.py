@@ -30,6 +30,7 @@ _PER_RECORD, _TRIES, _LEAST_PER_RECORD, _CHUNK = 2_000, 2_000_000, 8, 20_000
 _ENOUGH = 40  # proposals for a record: with fewer, the records must be near each other from the beginning
 _SHIFTS, _MOST_SHIFTS = 200, 1_000_000  # proposals of another number, for each that a group shows, and at most
 _WHOLE_FILE = 30.0  # what squares and products of the whole file weigh there: means alone have less spread
+_PART = 0.499  # of the way to the ends of a group, so that no rounding takes a number beyond half of it
 _TERMS = 300  # more sums and counts than these take longer: fewer proposals are made
 
 
@@ -168,7 +169,7 @@ def _moved(
     means = seats.shown[:, :movable].copy()
     exact = seats.sums[:, :movable] / deal.size[:, None]
     whole = deal.rounded[:movable]
-    low, high = (exact + low) / 2, (exact + high) / 2
+    low, high = (exact + _PART * (at - exact) for at in (low, high))
     low = np.minimum(means, np.where(whole, np.ceil(low), low))
     high = np.maximum(means, np.where(whole, np.floor(high), high))
     moment = deal.moment.copy()
@@ -177,7 +178,28 @@ def _moved(
     deal = deal._replace(moment=moment)
     shift(deal, seats, trial, np.zeros(seats.off.shape[1]), low, high, tries, _WARM, _COLD, rng)
     changed = seats.shown[:, :movable] != means
-    found: np.ndarray = np.where(changed, seats.shown[:, :movable] - exact, 0.0) * np.array(numbers.unit[:movable])
+    found = np.where(changed, seats.shown[:, :movable] - exact, 0.0)
+    units: np.ndarray = np.array(numbers.unit[:movable])
+    moved: np.ndarray = np.where(whole, found, _with_totals(found, low - exact, high - exact, deal.size)) * units
+    return moved
+
+
+def _with_totals(moved: np.ndarray, low: np.ndarray, high: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return moves (G, columns) that come to nothing over all records, where there is room between low and high.
+
+    >>> import numpy as np
+    >>> low, high = np.full((3, 1), -2.0), np.full((3, 1), 2.0)
+    >>> moved = _with_totals(np.array([[1.0], [1.0], [-0.5]]), low, high, np.array([2, 2, 4]))
+    >>> moved.round(3).tolist(), round(float((np.array([2, 2, 4]) @ moved)[0]), 9)
+    ([[0.667], [0.667], [-0.667]], 0.0)
+    """
+    import numpy as np
+
+    too_much = size @ moved
+    room = np.where(too_much > 0, moved - low, high - moved)
+    every = size @ room
+    share = np.divide(np.abs(too_much), every, out=np.zeros_like(every), where=every > 0)
+    found: np.ndarray = moved - np.sign(too_much) * np.minimum(share, 1.0) * room
     return found
 
 

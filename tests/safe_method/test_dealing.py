@@ -198,6 +198,8 @@ def test_moved_numbers_restore_the_spread_that_means_have_lost() -> None:
             variance = sum(m * (v - mean) ** 2 for v, m in zip(values, n, strict=True)) / 600
             ratios.append(variance / float(raw[:, j].var()))
         assert ratios[0] < 0.97 < 0.98 < ratios[1] < 1.01, ratios
+    total = sum(len(raw[found.label == g]) * float(by) for g, by in enumerate(found.moved[:, 1]))
+    assert abs(total) < 1e-6, "the total stays"
 
 
 def test_groups_keep_their_sizes_and_the_same_state_deals_the_same() -> None:
