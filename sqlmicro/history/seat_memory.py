@@ -55,7 +55,7 @@ class Memory:
     founded: np.ndarray
     """bool (n,) whose values are in the representative of some class."""
     person: np.ndarray
-    """int64 (n,) whose record it is; 0 where every record is of another person."""
+    """int64 (n,) whose record it is, or was when it founded a class; 0 where every record is of another person."""
     centre: np.ndarray
     """float64 (G, p) mean of the founders' features."""
     rows: np.ndarray

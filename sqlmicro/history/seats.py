@@ -45,8 +45,9 @@ Where records have persons (n,), a person may have many records, which is a row 
 of k persons, and counts in rule 5 are of persons: of these at most k // 2 have founded another class with any record.
 Her other records sit beside founders or take empty seats. So (a) says that a class had k persons when it opened, (b)
 is about k persons, by the same proof, and (c) says of a record that it has one class for life, which opened with k
-persons. Where a representative is true of all in its class and no mean, (b) is not said, and founders may have founded
-before (`Rules.again`).
+persons. A record that founded a class stays that of the person whose it was then, whoever it is given to later. Where a
+representative is true of all in its class and no mean, (b) is not said, and founders may have founded before
+(`Rules.again`).
 
 With sensitive values every class opens with at least `distinct` of them and keeps each of its seats with its value,
 so that the values a person may have do not become fewer: m-invariance (Xiao & Tao 2007), where empty seats are what

@@ -59,7 +59,11 @@ class Tonight:
         self.seat[known] = memory.seat[at]
         self.here, self.founded, self.founding = np.zeros((3, len(who)), bool)
         self.here[known], self.founded[known] = memory.here[at], memory.founded[at]
-        self.spent = np.isin(self.person, memory.person[memory.founded]) if self.several else self.founded.copy()
+        self.spent = self.founded.copy()
+        if self.several:  # a record may be given to somebody else: who it was when it founded a class stays remembered
+            founders = np.r_[memory.person[memory.founded], self.person[self.founded]]
+            self.spent = np.isin(self.person, founders)
+            self.person[known] = np.where(self.founded[known], memory.person[at], self.person[known])
         self.since = np.full(len(who), day, np.int32)
         self.since[known] = np.where(memory.here[at], memory.since[at], day)
         self.centre, self.rows, self.radius = memory.centre, memory.rows.copy(), memory.radius

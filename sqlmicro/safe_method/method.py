@@ -174,8 +174,8 @@ def safe(
 
     The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
     repeated exactly. With `round` the dealing keeps the counts by multiples of a step, up to 200, in place of deciles;
-    without it the search does. The mean of each group is released as `unify_numeric` says: a rounded value would shift
-    the totals. A combination that occurs k times gains or loses at most `max_shift` records.
+    without it the search does. The mean of each group is released as `unify_numeric` says; `rounded-mean` is moved for
+    the spread of its column. A combination that occurs k times gains or loses at most `max_shift` records.
 
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
@@ -333,7 +333,7 @@ def _place(
         meter = Meter(spent)
         averaged = placement.averaged
         means = groups.values(how, averaged, few, trial.number) if few else groups.numbers(how, averaged)
-        if how.numeric == numbers[0] != "median":
+        if how.numeric == "rounded-mean":
             means = moved_means(work, cells, placement.differ, members, means, trial.number)
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, cells.relation, file, how, averaged, [*kept, *few], trial.number)

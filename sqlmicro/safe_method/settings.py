@@ -31,7 +31,8 @@ UnifyNumeric = Annotated[
     tuple[str, ...],
     Param(
         "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
-        "DECIMALs what they are; whole numbers stay whole without --decimals.",
+        "DECIMALs what they are, and with --deal anew moves numbers so that they keep their spread; whole numbers stay "
+        "whole without --decimals.",
         metavar="HOW",
     ),
 ]

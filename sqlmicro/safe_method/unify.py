@@ -27,8 +27,9 @@ class Unification:
     Numeric columns: `mean` is the mean in full precision, which makes DECIMAL columns DOUBLE. `rounded-mean` is the
     mean as the type of the column can hold it: a DECIMAL's digits, half to even. Columns of whole numbers, by their
     type or by their values, stay whole either way, unless decimals were asked for. Totals then deviate by up to half a
-    unit per record, which the T of the SAFE distance shows. `median` is rounded like `rounded-mean`; no total is kept
-    by it. Dates and timestamps are always whole days and microseconds. Where means would be more values than a column
+    unit per record, which the T of the SAFE distance shows. Where records are dealt anew, a `rounded-mean` is moved
+    first (`dealing`). `median` is rounded like it; no total is kept by a median. Dates and timestamps are always whole
+    days and microseconds. Where means would be more values than a column
     has, the nearest value that was read is released.
 
     Nominal columns: `mode` is the most frequent value of each column by itself, of equally frequent ones the smallest;

@@ -184,7 +184,7 @@ class World:
             else:
                 new, whose = self.person(), self.here[who].whose
                 self.here[who] = draw.choice((new, Person(new.x, self.here[who].stratum, self.here[who].value)))
-                self.here[who].whose = whose
+                self.here[who].whose = draw.choice((whose, whose, new.whose)) if self.several else whose
         if draw.random() < 0.03:
             self.gone.update(self.here)
             self.here.clear()

@@ -202,6 +202,23 @@ def test_moved_numbers_restore_the_spread_that_means_have_lost() -> None:
     assert abs(total) < 1e-6, "the total stays"
 
 
+def test_a_number_goes_half_the_way_at_most_to_what_is_a_records_own() -> None:
+    """An original of three times the spread pulls every number as far as it may go."""
+    rng = np.random.default_rng(6)
+    raw, codes = rng.lognormal(7.0, 0.4, (300, 1)), rng.integers(0, 2, (300, 1))
+    label, becomes = even_groups(codes[:, 0], np.full(2, 5), np.arange(300))
+    groups = Groups(label, becomes[:, None], np.zeros(len(becomes), dtype=np.int64))
+    numbers = Numbers.of(raw, [None], [None])
+    middle = int(numbers.x.mean())
+    wide = Original(middle + 3 * (numbers.x - middle), codes, np.ones(300, dtype=np.int64))
+    found = dealt(numbers, codes, groups, np.random.default_rng(1), _quiet, original=wide, effort="fast", movable=1)
+    ways = []
+    for g, by in enumerate(found.moved[:, 0]):
+        own = raw[found.label == g, 0]
+        ways.append(by / ((own.max() if by > 0 else own.min()) - own.mean()) if by else 0.0)
+    assert 0.45 < max(ways) <= 0.5, max(ways)
+
+
 def test_groups_keep_their_sizes_and_the_same_state_deals_the_same() -> None:
     numbers, codes, groups = _problem()
     found = [dealt(numbers, codes, groups, np.random.default_rng(7), _quiet, effort="fast").label for _ in range(2)]
