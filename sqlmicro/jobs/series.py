@@ -270,7 +270,8 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     if plan.roles.person and (_kind(step) is not Series or plan.publish.moves):
         got = "--moves" if plan.publish.moves else step.method.name
         must = "counts persons where the method makes classes of records, and nobody moves"
-        raise ParameterError(where, must, f"--person with {got}", "Leave one out")
+        do = "Leave out --moves" if plan.publish.moves else "Use mdav, microaggregate, mondrian or suppress"
+        raise ParameterError(where, must, f"--person with {got}", do)
     for one in plan.steps:
         _refuse_method(one, moves=plan.publish.moves)
     _refuse_options(plan, _kind(step))

@@ -21,6 +21,7 @@ from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Night, Remembered
 from sqlmicro.history.series import Series
 from sqlmicro.publish.book import Book, Continued
+from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.targets import SCHEMA, Target
 
 if TYPE_CHECKING:
@@ -194,9 +195,8 @@ def audit(book: Book, release: Release) -> None:
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
     if person := release.run.roles.person:
-        release.run.notes.append(
-            f"k counts rows; every class opened with rows of {k} persons ({', '.join(names_of(person))})"
-        )
+        told = f"k counts rows; every class opened with rows of {k} persons ({', '.join(names_of(person))})"
+        release.run.notes.append(OfJob(told))
     failed = [check.told for check in checks if check.passed is False]
     if failed:
         raise AuditFailed(

@@ -489,6 +489,31 @@ def test_a_release_beside_a_series_of_persons_is_measured_in_persons(tmp_path: P
     series = {**settings, "row_key": ["id"], "into": "out", "overwrite": True, "series": "s"}
     told = sqlmicro.mdav("visits", **series, night="2026-01-01")
     assert any("rows of 3 persons (patient)" in note for note in told["notes"]) and told["k"] >= 3
+    printed = command(
+        "mdav",
+        "--db",
+        db,
+        "--table",
+        "visits",
+        "--columns",
+        "age",
+        "--rest",
+        "drop",
+        "--k",
+        "3",
+        "--person",
+        "patient",
+        "--row-key",
+        "id",
+        "--into",
+        "out",
+        "--overwrite",
+        "--series",
+        "s",
+        "--night",
+        "2026-01-01",
+    )
+    assert "every class opened with rows of 3 persons (patient)" in " ".join(printed.stdout.split())
     with pytest.raises(AuditFailed, match="30 of 30 persons share their classes with fewer than 3"):
         sqlmicro.microaggregate("visits", **settings, into="other")
     execute(db, "DELETE FROM visits WHERE patient = 7")
