@@ -30,7 +30,7 @@ _PER_RECORD, _TRIES, _LEAST_PER_RECORD, _CHUNK = 2_000, 2_000_000, 8, 20_000
 _ENOUGH = 40  # proposals for a record: with fewer, the records must be near each other from the beginning
 _SHIFTS, _MOST_SHIFTS = 200, 1_000_000  # proposals of another number, for each that a group shows, and at most
 _WHOLE_FILE = 30.0  # what squares and products of the whole file weigh there: means alone have less spread
-_PART = 0.499  # of the way to the ends of a group, so that no rounding takes a number beyond half of it
+_PART = 0.25, 0.499  # of the way to the ends of a group: no rounding takes a number beyond half of it
 _TERMS = 300  # more sums and counts than these take longer: fewer proposals are made
 
 
@@ -152,7 +152,8 @@ def _moved(
     """Let groups show other numbers where the tables are nearer then; return by how much they differ from the means.
 
     A number goes at most half the way from the mean to the least or the largest record of its group: at the end of the
-    way it would be that of a record.
+    way it would be that of a record. How far is drawn, since who knows the mean too, by another candidate of the same
+    groups, could compute the end from a share that is known.
     """
     import numpy as np
 
@@ -169,7 +170,7 @@ def _moved(
     means = seats.shown[:, :movable].copy()
     exact = seats.sums[:, :movable] / deal.size[:, None]
     whole = deal.rounded[:movable]
-    low, high = (exact + _PART * (at - exact) for at in (low, high))
+    low, high = (exact + rng.uniform(*_PART, exact.shape) * (at - exact) for at in (low, high))
     low = np.minimum(means, np.where(whole, np.ceil(low), low))
     high = np.maximum(means, np.where(whole, np.floor(high), high))
     moment = deal.moment.copy()
