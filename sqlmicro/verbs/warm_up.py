@@ -65,6 +65,7 @@ CALLS = (
     Call("mdav", settings={"sensitive": ("city",), "min_l": 2, "max_t": 0.9}),
     Call("mdav", settings={"sensitive": ("weight",), "max_t": 0.05}),
     Call("mdav", ("y", "z"), {"series": "seats", "row_key": ("x",), "nulls": "suppress"}),
+    Call("mdav", ("y", "z"), {"series": "persons", "row_key": ("x",), "person": ("age",)}),
     Call("microaggregate", settings={"quality": "fast"}, table=Sample.MANY),
     Call("microaggregate"),
     Call("microaggregate", settings={"sensitive": ("city", "sex"), "min_l": 2, "max_t": 0.4, "person": ("age",)}),
