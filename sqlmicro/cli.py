@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -40,20 +40,98 @@ _PANELS = {
     common.DisplayOptions: "Run",
 }  # fmt: skip
 _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
+_DAY = {
+    "Look": ("help", "register", "profile", "compare"),
+    "Make a release": ("safe", "microaggregate", "suppress", "generalize", "pseudonymise"),
+    "Check": ("audit", "attack", "report", "ledger"),
+    "Every night, and whole warehouses": ("run", "scan", "plan", "apply"),
+}
+"""What `--help` lists, in the order of a day: by it most of the work is done. The others are listed by `--help-all`."""
+_MOST_USED = frozenset({
+    "table", "db", "k", "columns", "by", "keep", "drop", "rest", "sensitive", "min_l", "person", "nulls",
+    "to", "into", "in_place", "overwrite", "series", "row_key", "seed", "dry_run", "json",
+    "quality", "until_k", "hierarchy", "width", "prefix", "local", "suppress_up_to", "recoding", "kind", "amount",
+    "percent", "rate", "value", "quantile", "fraction", "size", "keep_first", "keep_last", "key_file", "within",
+    "keep_probability", "together", "quasi", "original", "release", "control", "min_k", "for_",
+})  # fmt: skip
+"""The options that nine of ten runs need. Where a command has few, `--help` shows all of them."""
+_FEW = 14
+_ALL = "--help-all"
+
+
+def _everything(ctx: typer.Context, wanted: bool) -> None:
+    """Print the help with all that `--help` leaves out."""
+    if wanted:
+        ctx.meta[_ALL] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+@contextlib.contextmanager
+def _hidden(things: Sequence[Any]) -> Iterator[None]:
+    """Leave options or commands out of what is printed meanwhile, and only there: completion knows them."""
+    for thing in things:
+        thing.hidden = True
+    try:
+        yield
+    finally:
+        for thing in things:
+            thing.hidden = False
+
+
+def _of_a_day() -> dict[str, str]:
+    """Return the panel of every command that `--help` lists, in their order."""
+    return {name: panel for panel, names in _DAY.items() for name in names}
+
+
+_HelpAll = Annotated[
+    bool, typer.Option(_ALL, callback=_everything, is_eager=True, help="Show everything there is, and exit.")
+]
+
+
+class _Command(TyperCommand):
+    """Shows the options that most runs need, in a sentence each; all of them, in full, where that is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        options: list[Any] = [option for option in self.get_params(ctx) if not getattr(option, "hidden", False)]
+        shown = [option for option in options if option.required or option.name in {*_MOST_USED, "help"}]
+        left = [] if ctx.meta.get(_ALL) or len(options) <= _FEW else [one for one in options if one not in shown]
+        self.epilog = f"{len(left)} more options, and more about these: {ctx.command_path} {_ALL}" if left else None
+        texts = [option.help for option in shown]
+        if left:
+            for option, text in zip(shown, texts, strict=True):
+                option.help = text and text.partition(". ")[0].removesuffix(".") + "."
+        with _hidden(left):
+            super().format_help(ctx, formatter)
+        for option, text in zip(shown, texts, strict=True):
+            option.help = text
 
 
 class _Commands(TyperGroup):
-    """Makes a command when it is called: to list sixty commands, their names and texts are enough."""
+    """Makes a command when it is called: to list commands, their names and texts are enough.
+
+    Help lists those of a day, and all of them where that is asked for.
+    """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         _lean(self)
 
     def list_commands(self, ctx: Any) -> list[str]:
+        of_a_day = _of_a_day()
         for name, verb in api.verbs().items():
-            panel = _STAGES[methods()[name].stage] if name in methods() else "Data and audits"
-            self.commands.setdefault(name, TyperCommand(name, help=verb.text, rich_help_panel=panel))
-        return super().list_commands(ctx)
+            panel = _STAGES[methods()[name].stage] if name in methods() else "Others"
+            listed = TyperCommand(name, help=verb.text, rich_help_panel=of_a_day.get(name, panel))
+            self.commands.setdefault(name, listed)
+        others = [name for name in super().list_commands(ctx) if name not in of_a_day]
+        return [*of_a_day, *sorted(others, key=lambda name: name in methods())]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        listed = self.list_commands(ctx)
+        left = [] if ctx.meta.get(_ALL) else [self.commands[name] for name in listed if name not in _of_a_day()]
+        self.epilog = f"{len(left)} more commands: sqlmicro {_ALL}. All methods: sqlmicro methods" if left else None
+        with _hidden(left):
+            super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] in api.verbs():
@@ -113,15 +191,16 @@ def _command(verb: Verb[Any]) -> Callable[..., None]:
     listed = (*verb.parameters, *parameters(common.DisplayOptions))
     known = {parameter.name: parameter for parameter in listed}
 
-    def command(**given: Any) -> None:
+    def command(help_all: bool, **given: Any) -> None:
         display = filled(common.DisplayOptions, given)
         values = {key: _names(known[key], value) for key, value in given.items() if not known[key].param.cli_only}
         run = api.verbs()[verb.name].run
         _exit(lambda: _print(verb.name, run(values, Progress(not display.quiet, lines=not display.json)), display))
 
     signature = inspect.Signature([
-        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
-        for p in sorted(listed, key=lambda p: _default(p) is not inspect.Parameter.empty)
+        *(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
+          for p in sorted(listed, key=lambda p: _default(p) is not inspect.Parameter.empty)),
+        inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll),
     ])  # fmt: skip
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
@@ -215,6 +294,7 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    help_all: _HelpAll = False,
 ) -> None:
     if ctx.invoked_subcommand is None:
         typer.echo(late("sqlmicro.help", "start")())
@@ -223,7 +303,7 @@ def _root(
 _root.__doc__ = _HELP
 
 
-@app.command("help", rich_help_panel="Data and audits")
+@app.command("help", rich_help_panel="Look")
 def _help(
     topic: Annotated[
         str | None,
@@ -252,7 +332,7 @@ def _made(verb: Verb[Any]) -> Any:
     said = (verb.text, verb.parameters)
     if verb.name not in _known or _known[verb.name][0] != said:
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        alone.command(verb.name)(_command(verb))
+        alone.command(verb.name, cls=_Command)(_command(verb))
         _known[verb.name] = said, _lean(typer.main.get_command(alone), verb.parameters)
     return _known[verb.name][1]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -14,6 +15,8 @@ import pytest
 from command import cpu, has_worked
 from command import run as sqlmicro
 from databases import opened
+
+from sqlmicro import api
 
 SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 CANARY = "Zyxwvut-Canary"
@@ -273,3 +276,41 @@ def test_names_of_options_are_those_of_python_and_job_files():
         function = getattr(package, name.replace("-", "_"))
         known = {parameter.name for parameter in verb.parameters if not parameter.param.cli_only}
         assert set(inspect.signature(function).parameters) == known
+
+
+def _options(*words: str) -> set[str]:
+    return set(re.findall(r"^│ [* ]*(--[a-z-]+)", sqlmicro(*words).stdout, flags=re.MULTILINE))
+
+
+def test_help_shows_what_most_runs_need_and_help_all_everything() -> None:
+    short, everything = _options("safe", "--help"), _options("safe", "--help-all")
+    assert everything == {p.option for p in api.verbs()["safe"].parameters} | {
+        "--json",
+        "--quiet",
+        "--help",
+        "--help-all",
+    }
+    assert (
+        {"--table", "--k", "--person", "--sensitive", "--to", "--in-place", "--series", "--dry-run"}
+        < short
+        < everything
+    )
+    told = sqlmicro("safe", "--help").stdout
+    assert f"{len(everything - short)} more options" in told
+    assert len(told.splitlines()) <= 60
+    assert len(short) <= 25
+    assert sqlmicro("safe", "--help").stdout == told, "nothing stays hidden or shortened"
+    assert "more options" not in sqlmicro("profile", "--help-all").stdout
+    assert _options("warm-up", "--help") == _options("warm-up", "--help-all"), "where there are few, all are shown"
+
+
+def test_the_first_page_lists_the_verbs_of_a_day() -> None:
+    listed = re.findall(r"^│ ([a-z][a-z-]+) ", sqlmicro("--help").stdout, flags=re.MULTILINE)
+    day = (
+        "help register profile compare safe microaggregate suppress generalize pseudonymise audit attack report ledger"
+    )
+    assert listed == [*day.split(), "run", "scan", "plan", "apply"]
+    more = re.findall(r"^│ ([a-z][a-z-]+) ", sqlmicro("--help-all").stdout, flags=re.MULTILINE)
+    assert set(more) == {"help", *api.verbs()}
+    assert len(more) == len(set(more))
+    assert f"{len(more) - len(listed)} more commands" in sqlmicro("--help").stdout

@@ -81,6 +81,7 @@ def completed(line: str, **environment: str) -> list[str]:
 def test_commands_options_tables_and_columns_are_completed(db: str) -> None:
     assert completed("sqlmicro resi") == ["residue"]
     assert "--columns" in completed("sqlmicro mdav --col")
+    assert completed("sqlmicro mdav --max-b") == ["--max-beta"]  # which --help leaves out
     assert completed("sqlmicro help nu") == ["nulls"]
     assert completed(f"sqlmicro mdav --db {db} --table p") == ["persons", "places"]
     assert completed(f"sqlmicro mdav --db {db} --table persons --columns a") == ["age", "area"]

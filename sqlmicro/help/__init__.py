@@ -20,8 +20,9 @@ sqlmicro turns a table about people into one that can be released. Start with:
   safe      every record occurs k times or more; publish
   audit     hold a release to its promise: a gate for CI
 
-`sqlmicro COMMAND --help` shows the options of a command. `sqlmicro help` explains: concepts, choosing a method,
-missing values and more. `sqlmicro --help` lists all commands, `sqlmicro methods` all methods.
+`sqlmicro COMMAND --help` shows the options that most runs need, `--help-all` all of them. `sqlmicro help` explains:
+concepts, choosing a method, missing values and more. `sqlmicro --help` lists the commands of a day, `--help-all` all
+commands, `sqlmicro methods` all methods.
 """
 
 
