@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+import statistics
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -200,6 +202,11 @@ def test_what_would_be_refused_is_not_tried_and_weights_are_left_out(workbench: 
     assert report["columns"] == ["age", "sex"] and report["weights"] == ["pweight"]
     assert report["candidates"][1]["error"].startswith("not tried: individual-ranking works on numbers")
     assert report["candidates"][1]["rank"] is None
+    # A fifth of 60 are 12: too few to tell a gain from chance.
+    assert report["candidates"][0]["inference"] is None
+    assert report["candidates"][0]["notes"] == [
+        "inference was not measured: attack, --control: needs 20 records in and out of the table. Got 12"
+    ]
     with pytest.raises(SqlmicroError, match="a column has one role only"):
         sqlmicro.compare("records", db=db, columns=["age"], target="age", methods=["mdav"], k=["3"])
 
@@ -233,3 +240,79 @@ def test_codes_that_become_sets_are_compared_in_words(workbench: Any) -> None:
     sets = sum(not str(one).isdecimal() for one in shown)  # who is in a class of one code keeps the own one
     assert 0 < sets < 150
     assert row["loss_by_column"]["code"] == pytest.approx(100 * sets / 150)
+
+
+def guesses(rows: list[dict[str, Any]], released: list[dict[str, Any]], column: str, known: list[str]) -> list[bool]:
+    """Tell who is guessed right by the nearest released group; `rows` are all people, squares by their variance."""
+    weight = {name: 1 / statistics.variance(row[name] for row in rows) for name in known}
+    groups: dict[tuple[float, ...], list[Any]] = {}
+    for row in released:
+        groups.setdefault(tuple(row[name] for name in known), []).append(row[column])
+    as_number = isinstance(released[0][column], float) and len({row[column] for row in released}) > 20
+
+    def guess(values: list[Any]) -> Any:
+        if as_number:
+            return sorted(values)[(len(values) - 1) // 2]
+        return min(values, key=lambda value: (-values.count(value), value))
+
+    right = []
+    for row in rows:
+        near = min(
+            groups, key=lambda key: sum(weight[c] * (row[c] - at) ** 2 for c, at in zip(known, key, strict=True))
+        )
+        told = guess(groups[near])
+        right.append(abs(told - row[column]) <= 0.05 * abs(row[column]) if as_number else told == row[column])
+    return right
+
+
+@pytest.mark.slow
+def test_inference_is_what_plain_python_gains_about_people_in_the_table(workbench: Any) -> None:
+    """The same tenth is held out by a hash of the place, the release of the others made by its own command."""
+    rng, n = np.random.default_rng(3), 150
+    x, y = rng.normal(50, 9, n), rng.normal(20, 4, n)
+    town = np.where(x + y + rng.normal(0, 6, n) > 70, "a", rng.choice(["b", "c"], n))
+    rows = [{"x": float(a), "y": float(b), "town": str(c)} for a, b, c in zip(x, y, town, strict=True)]
+    held = set(sorted(range(n), key=lambda i: hashlib.sha256(f"sample of an attack {i}".encode()).digest())[:30])
+    inside, outside = ([row for i, row in enumerate(rows) if (i in held) is out] for out in (False, True))
+
+    def table(some: list[dict[str, Any]]) -> str:
+        types = {"x": "DOUBLE", "y": "DOUBLE", "town": "VARCHAR"}
+        return str(workbench.make({c: (types[c], [row[c] for row in some]) for c in types}))
+
+    report = sqlmicro.compare(
+        "records", db=table(rows), columns=["x", "y"], target="town", methods=["mdav"], k=["3", "5"], seed="1"
+    )
+    for candidate in report["candidates"]:
+        release = workbench.release(
+            "mdav", table(inside), columns=["x", "y"], keep=["town"], accept_unique=["town"],
+            k=candidate["k"], seed="1", overwrite=True,
+        )  # fmt: skip
+        told = [
+            dict(zip(release.columns, values, strict=True)) for values in zip(*release.columns.values(), strict=True)
+        ]
+        assert len(told) == 120
+        expected, persons = {}, []
+        for column, known in (("x", ["y"]), ("y", ["x"]), ("town", ["x", "y"])):
+            right = guesses(inside + outside, told, column, known)
+            expected[column] = sum(right[:120]) / 120 - sum(right[120:]) / 30
+            persons.append(right)
+        found = candidate["inference"]
+        assert (found["n"], found["n_control"]) == (120, 30)
+        assert found["by_column"] == pytest.approx(expected)
+        assert found["gain"] == pytest.approx(statistics.mean(expected.values()))
+        means = [statistics.mean(one) for one in zip(*persons, strict=True)]
+        error = (statistics.variance(means[:120]) / 120 + statistics.variance(means[120:]) / 30) ** 0.5
+        assert found["ci"] == pytest.approx([found["gain"] - 1.959964 * error, found["gain"] + 1.959964 * error])
+        assert max(expected.values()) > 0
+
+
+@pytest.mark.slow
+def test_what_teaches_nothing_of_anybody_gains_nothing_and_ranges_are_tried(db: str) -> None:
+    """Everybody's value is the same after `constant`; an original of distinct numbers tells all; ranges have types."""
+    report = sqlmicro.compare(
+        "records", db=db, columns=COLUMNS, methods=["constant", "individual-ranking", "mondrian"], k=["3"],
+        seed="1",
+    )  # fmt: skip
+    gains = [row["inference"]["gain"] for row in report["candidates"]]
+    assert gains[0] == 0 < gains[1]
+    assert report["candidates"][2]["error"] is None and report["candidates"][2]["k_released"] >= 3

@@ -11,7 +11,7 @@ from sqlmicro.attacks.control import MOST_TARGETS, WITH_CONTROL, AgainstControl,
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.learned import alone, boosting, categories, classifier, finite, regressor, varying
 from sqlmicro.attacks.neighbours import groups, nearest
-from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
+from sqlmicro.attacks.registry import Measured, NothingToAttack, Z, attack
 from sqlmicro.database.columns import Column
 
 if TYPE_CHECKING:
@@ -120,6 +120,55 @@ def guessed(beside: Controlled, column: Column, known: Sequence[Column]) -> tupl
     own, control, best = beside.strongest(right)
     commonest = float(right[_COMMONEST][:n].mean())
     return float(own.mean()), beside.against(own, control, best, column.name, commonest)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What being in the table adds to how often a value is guessed right from all others, over all columns."""
+
+    gain: float
+    """The mean share of right guesses about people of the table, minus that about people who were held out."""
+    ci: list[float]
+    """Its interval at 95 %."""
+    n: int
+    """People of the table who were attacked."""
+    n_control: int
+    """Of those who were held out."""
+    by_column: dict[str, float]
+
+
+def gained(beside: Controlled) -> Gain:
+    """Return what somebody learns by a release about people of its table, beyond what it teaches about others.
+
+    Who knows all other columns of somebody takes the value of the nearest released group, for each known column, and
+    for each sensitive one. The interval is of the mean over the columns, which is reckoned for each person.
+
+    Raises
+    ------
+    NothingToAttack
+        When there are not two columns, or too few people on either side.
+    """
+    import numpy as np
+
+    guessing = [(column, [one for one in beside.columns if one != column]) for column in beside.columns]
+    guessing += [(column, list(beside.columns)) for column in beside.sensitive]
+    guessing = [(column, known) for column, known in guessing if known]
+    if not guessing:
+        raise NothingToAttack("inference", "needs a column to guess and one to guess it from", "one")
+    n, people = len(beside.targets[0]), np.concatenate(beside.targets)
+    hits = np.empty((len(people), len(guessing)))
+    for j, (column, known) in enumerate(guessing):
+        found = secret(beside.seen[column.name])
+        hits[:, j] = found.right(_by_groups(beside, found, known, people)[_NEAREST], people)
+    own, others = hits[:n], hits[n:]
+    by_column = own.mean(axis=0) - others.mean(axis=0)
+    errors = [side.mean(axis=1).std(ddof=1) / len(side) ** 0.5 for side in (own, others)]
+    gain, error = float(by_column.mean()), Z * float(np.hypot(*errors))
+    names = [column.name for column, _ in guessing]
+    return Gain(
+        gain, [max(gain - error, -1.0), min(gain + error, 1.0)], n, len(people) - n,
+        dict(zip(names, by_column.tolist(), strict=True)),
+    )  # fmt: skip
 
 
 def read_off(attacked: AttackedRelease, column: Column) -> tuple[float, float]:

@@ -24,6 +24,11 @@ def compare(report: CompareReport) -> str:
             "share of records, with --person of persons, that the strongest linkage links correctly; every released "
             "column is known",
         ),
+        line(
+            "inference",
+            "how much more often the nearest released group, by all other columns, tells a value of somebody in the "
+            "table than of the tenth who are held out of it: the gain, mean over the columns",
+        ),
         line("loss", "mean over the columns: IL of numeric ones, share of values changed of nominal ones"),
     ]
     if report.weights:
@@ -55,13 +60,14 @@ def _candidates(measured: Sequence[Measured]) -> str:
             row.label,
             _percent(found.risk),
             *([f"{_percent(found.risk_ci[0])} to {_percent(found.risk_ci[1])}"] if wide else []),
+            "-" if found.inference is None else f"{100 * found.inference.gain:.1f} %",
             f"{found.loss:.3g} %",
             str(found.k_released),
             *([f"{found.seconds:.1f}", found.verdict.status] if wide else []),
         ]
         for row, found in measured
     ]
-    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k"]
+    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "inference", "loss", "k"]
     header += ["seconds", "verdict"] if wide else []
     return table(rows, header, right=range(2, len(header) - 1)) + "\n* no other candidate has less risk and less loss"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlmicro.attacks.inference import Gain
 from sqlmicro.audits.usefulness import Usefulness
 from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.reports.drawn import Point
@@ -47,6 +48,8 @@ class Tried:
     loss_by_column: dict[str, float] = field(kw_only=True)
     use: Usefulness = field(kw_only=True)
     """What it is good for."""
+    inference: Gain | None = field(default=None, kw_only=True)
+    """What being in the table adds to what is guessed of somebody; None where it could not be measured."""
     accuracy: Accuracy | None = field(default=None, kw_only=True)
     """Of models of the target, where there is one."""
     suppressed: int = field(kw_only=True)

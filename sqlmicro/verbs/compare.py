@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.attacks.attacked import attacked_release
+from sqlmicro.attacks.inference import Gain, gained
 from sqlmicro.attacks.linkage import strongest_linkage
 from sqlmicro.audits import information_loss, promised, usefulness
 from sqlmicro.audits.promised import Promises, alone
@@ -49,10 +50,13 @@ from sqlmicro.verbs.candidates import (
     command,
     refusal,
 )  # fmt: skip
+from sqlmicro.verbs.rehearsal import Named, beside_others, divided
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
     from sqlmicro.pipeline import Run
+
+_HELD_OUT = 0.1
 
 
 def compare_values(options: CompareOptions, progress: Progress) -> CompareReport:
@@ -183,9 +187,35 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
             run = anonymized(_job(candidate, options, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
             found = _measured(run, candidate, scales, options.sample, round(seconds, 3))
-        return replace(found, accuracy=_accuracy(candidate, options, scales, progress)) if scales.target else found
+        gain, notes = _inference(candidate, options, scales, progress)
+        accuracy = _accuracy(candidate, options, scales, progress) if scales.target else None
+        return replace(found, inference=gain, accuracy=accuracy, notes=[*found.notes, *notes])
     except SqlmicroError as error:
         return Refused(error=str(error))
+
+
+def _inference(
+    candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress
+) -> tuple[Gain | None, list[str]]:
+    """Return what being in the table adds to what is guessed of somebody, or why that could not be measured.
+
+    The candidate is made again without a tenth of the people, the same for all candidates: they show what it teaches
+    about anybody.
+    """
+    told = [scales.target] if scales.target else []
+    try:
+        with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+            source = _source(warehouse, options)
+            whose = pick(source.columns, options.person, f"{WHERE}, person")
+            people = divided(warehouse, source, whose, _HELD_OUT)
+            run = anonymized(_job(candidate, options, scales, progress), warehouse, people[0])
+            run.apart |= dict.fromkeys(told, "sensitive")
+            known = [column.name for column in run.known if column in source.columns]
+            nominal = [*scales.nominal, *(told if scales.target_is_nominal else [])]
+            named = Named(known, told, nominal)
+            return gained(beside_others(run, candidate.label, named, people, whose, options.sample)), []
+    except SqlmicroError as error:
+        return None, [f"inference was not measured: {str(error).rstrip('.')}"]
 
 
 def _accuracy(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> Accuracy:
@@ -269,7 +299,9 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         for claim in run.claims if claim.promise == "record" and claim.columns
     ]  # fmt: skip
     promises = Promises(over, alone=alone(step.promise for step in run.steps))
-    columns = [replace(c, name=c.staged) for c in known]
+    # By the types that are released: of a number that became a range no NaN can be told from a missing value.
+    types = {column.name: column.type for column in after.columns}
+    columns = [replace(c, name=c.staged, type=types[c.staged]) for c in known]
     verdict = promised.measured(columns, promises, gate.counter(run), unit=run.roles.unit)
     attacked = Attacked("linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
     return Tried(

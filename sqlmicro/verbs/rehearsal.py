@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.attacked import AttackedRelease, attacked_release
 from sqlmicro.attacks.control import Controlled, controlled
@@ -18,6 +19,9 @@ from sqlmicro.publish.release import rehearsal_of
 from sqlmicro.publish.report import Parameters
 from sqlmicro.registry import find
 from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
 
 HELD_OUT = 0.05
 """The share of the people who are held out."""
@@ -59,28 +63,51 @@ def rehearsed(
         raise InputError("rehearsal", "the options of the release must be recorded", "none", "Give --control TABLE")
     original = attacked.original
     whose = pick(original.columns, made.person, "rehearsal") or list(attacked.person)
-    inside, outside = _divided(warehouse, original, whose)
+    inside, outside = divided(warehouse, original, whose, HELD_OUT)
     run = anonymized(_job(made, original.label, warehouse.progress), warehouse, inside)
+    named = Named(names_of(attacked.columns), names_of(sensitive), attacked.nominal)
+    return beside_others(run, attacked.release.label, named, (inside, outside), whose, sample)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that an attacker knows, those that he wants to know, and which are nominal, by name."""
+
+    known: Sequence[str]
+    sensitive: Sequence[str]
+    nominal: Sequence[str]
+
+
+def beside_others(
+    run: Run,
+    label: str,
+    named: Named,
+    people: tuple[Source, Source],
+    whose: Sequence[Column],
+    sample: int | None = None,
+) -> Controlled:
+    """Return what a run would publish beside the people it was made from, and those who were held out."""
+    warehouse, (inside, outside) = run.warehouse, people
     relation = rehearsal_of(run)
-    release = Source(
-        relation, attacked.release.label, tuple(make_columns(warehouse.describe(relation))), is_table=False
-    )
-    known = [name for name in names_of(attacked.columns) if name in {column.name for column in release.columns}]
-    wanted = pick(release.columns, names_of(sensitive), "attack, --sensitive")
-    beside = attacked_release(
-        warehouse, inside, release, columns=known, nominal=[name for name in attacked.nominal if name in known]
-    )
+    release = Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
+    there = {column.name for column in release.columns}
+    known = [name for name in named.known if name in there]
+    wanted = pick(release.columns, named.sensitive, "attack, --sensitive")
+    nominal = [name for name in named.nominal if name in known]
+    beside = attacked_release(warehouse, inside, release, columns=known, nominal=nominal)
     return controlled(replace(beside, person=tuple(whose)), outside, wanted, "rehearsed", sample)
 
 
-def _divided(warehouse: DuckDBWarehouse, original: Source, whose: Sequence[Column]) -> tuple[Source, Source]:
-    """Return the records of the people who stay in the table, and of those who are held out."""
+def divided(
+    warehouse: DuckDBWarehouse, original: Source, whose: Sequence[Column], share: float
+) -> tuple[Source, Source]:
+    """Return the records of the people who stay in the table, and of those who are held out: a share, or up to 200."""
     text = 'SELECT count(*) FROM (SELECT DISTINCT {{ whose | listed("{name}") }} FROM {{ r | ident }})'
     relation = original.relation
     people = warehouse.count(relation)
     if whose:
         ((people,),) = warehouse.query("rehearsal", text, whose=whose, r=relation)
-    size = max(round(HELD_OUT * people), min(_ENOUGH, round(_AT_MOST * people)))
+    size = max(round(share * people), min(_ENOUGH, round(_AT_MOST * people)))
     if not size:
         raise InputError("rehearsal", "there must be people who can be held out", f"{people}")
     drawn = warehouse.run("attack/sampled.sql", "rehearsal_drawn", records=people, size=size)
