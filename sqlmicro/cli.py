@@ -7,8 +7,9 @@ import inspect
 import json
 import os
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,7 +38,7 @@ _HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you c
 _PANELS = {
     common.SourceOptions: "Source", reader.ReaderOptions: "CSV files", common.ColumnOptions: "Columns",
     common.PublishSettings: "Target", common.RunOptions: "Run", common.MachineOptions: "Run",
-    common.DisplayOptions: "Run",
+    common.DisplayOptions: "Run", common.DetailOptions: "Run",
 }  # fmt: skip
 _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 _DAY = {
@@ -49,7 +50,7 @@ _DAY = {
 """What `--help` lists, in the order of a day: by it most of the work is done. The others are listed by `--help-all`."""
 _MOST_USED = frozenset({
     "table", "db", "k", "columns", "by", "keep", "drop", "rest", "sensitive", "min_l", "person", "nulls",
-    "to", "into", "in_place", "overwrite", "series", "row_key", "seed", "dry_run", "json",
+    "to", "into", "in_place", "overwrite", "series", "row_key", "dry_run", "json", "details",
     "quality", "until_k", "hierarchy", "width", "prefix", "local", "suppress_up_to", "recoding", "kind", "amount",
     "percent", "rate", "value", "quantile", "fraction", "size", "keep_first", "keep_last", "key_file", "within",
     "keep_probability", "together", "quasi", "original", "release", "control", "min_k", "for_",
@@ -188,14 +189,18 @@ def _default(parameter: Parameter) -> Any:
 
 def _command(verb: Verb[Any]) -> Callable[..., None]:
     """Return a fresh function with the signature Typer reads the options from."""
-    listed = (*verb.parameters, *parameters(common.DisplayOptions))
+    releases = any(parameter.name == "dry_run" for parameter in verb.parameters)
+    detailed = parameters(common.DetailOptions) if releases else ()
+    listed = (*verb.parameters, *parameters(common.DisplayOptions), *detailed)
     known = {parameter.name: parameter for parameter in listed}
 
-    def command(help_all: bool, **given: Any) -> None:
+    def command(help_all: bool, details: bool = True, **given: Any) -> None:
         display = filled(common.DisplayOptions, given)
         values = {key: _names(known[key], value) for key, value in given.items() if not known[key].param.cli_only}
         run = api.verbs()[verb.name].run
-        _exit(lambda: _print(verb.name, run(values, Progress(not display.quiet, lines=not display.json)), display))
+        progress = Progress(not display.quiet, lines=not display.json)
+        again = {name: values[name] for name in ("db", "attach") if values.get(name)}
+        _exit(lambda: _print(verb.name, run(values, progress), display, None if details else again))
 
     signature = inspect.Signature([
         *(inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
@@ -217,8 +222,9 @@ def _names(parameter: Parameter, value: Any) -> Any:
     return tuple(value) if parameter.param.whole else split_names(value)
 
 
-def _print(name: str, report: object, display: common.DisplayOptions) -> int:
-    """Print a report and return the exit code it stands for."""
+def _print(name: str, report: Any, display: common.DisplayOptions, where: Mapping[str, Any] | None) -> int:
+    """Print a report and return its exit code; of a release what matters most, and by `where` what to do next."""
+    brief = where is not None
     report = report.printed if isinstance(report, Reserved) else report
     failed = passed(report) is False
     code = 1 if failed or (isinstance(report, Unpurged) and report.left_unpurged) else 0
@@ -229,12 +235,21 @@ def _print(name: str, report: object, display: common.DisplayOptions) -> int:
     elif isinstance(report, Scripted) and report.sql is not None:
         _print_sql(report.sql)
         if not display.quiet:
-            typer.echo(rendered(report), err=True)
+            typer.echo(rendered(report, brief=brief), err=True)
     elif not display.quiet:
-        typer.echo(rendered(report))
+        typer.echo(rendered(report, brief=brief))
+        if where is not None and type(report).__name__ == "ReleaseReport" and report.release and not report.dry_run:
+            typer.echo(f"next            {_next(report.target, where)}")
     if failed and display.quiet:
         typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
     return code
+
+
+def _next(target: str, where: Mapping[str, Any]) -> str:
+    """Return the command that reports on a release, as a shell takes it."""
+    given = [("--db", where.get("db")), *(("--attach", one) for one in where.get("attach", ()))]
+    words = ["sqlmicro", "report", *(word for option, value in given if value for word in (option, value))]
+    return shown(shlex.join([*words, "--release", target, "--to", "report.html"]))
 
 
 def _print_sql(sql: str) -> None:

@@ -97,7 +97,9 @@ def group(
         strata = [column for column in work.by if isinstance(column, Column)]
         work.outcome.claims = [Claim((*block, *strata), "record", int(method.told("k", own))) for block in blocks]
         work.outcome.promise = "block"
-        work.note(f"the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous")
+        work.note(
+            f"warning: the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous"
+        )
 
 
 def _grouped(
@@ -200,7 +202,7 @@ def say_codes(work: Work, averaged: Sequence[Column], do: str) -> None:
     """Add a note of the columns of whole numbers that look like codes or years, where means are taken of them."""
     whole = [column for column in averaged if column in work.whole]
     if told := seeming_codes(work.warehouse, work.relation, whole):
-        work.note(f"means are taken of whole numbers that seem to be codes or years: {', '.join(told)}. {do}")
+        work.note(f"warning: means are taken of whole numbers that seem to be codes or years: {', '.join(told)}. {do}")
 
 
 def _type_with_order(column: Column, where: str) -> str:

@@ -22,7 +22,9 @@ from sqlmicro.jobs.sizes import Sizes
 from sqlmicro.system import secrets
 
 FILE = "measured.jsonl"
-UNREADABLE = "the times that earlier runs were measured at cannot be read: they are left out, and measured anew"
+UNREADABLE = (
+    "warning: the times that earlier runs were measured at cannot be read: they are left out, and measured anew"
+)
 _KEPT, _MOST = 12, 200
 """Runs of one kind that are remembered, and of all kinds."""
 _LONGEST = 1 << 17

@@ -325,6 +325,13 @@ class DisplayOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DetailOptions:
+    """How much of a release is printed."""
+
+    details: Annotated[bool, Param("Print all that is known of a release.", cli_only=True)] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterSettings:
     """Files that become a table or view."""
 

@@ -124,7 +124,7 @@ def unmeasured(release: Release, why: str, do: str) -> None:
     if not release.past.alone_because:
         must = "a release must be measured together with all others of the same people, which the ledger knows"
         raise AuditFailed("ledger", must, why, f'Nothing was published. {do}, or publish it with --alone-because "…"')
-    release.run.notes.append(f"{why}: this release is in no ledger, and was not measured together with others")
+    release.run.notes.append(f"warning: {why}: this release is in no ledger, and was not measured together with others")
     release.audits[None].checks.append(Check(UNION_K, [], None, promised_k(release.run), True, None))
 
 
@@ -172,8 +172,8 @@ def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
     anew = [f"release {one} ({target})" for one, target in others.items() if drawn[one] != run.key.fingerprint]
     if anew:
         run.notes.append(OfJob(
-            f"the random numbers of {', '.join(anew)} were drawn by another secret: what was added to the same values "
-            "can be averaged out. Publish all by one secret, or withdraw the others"
+            f"warning: the random numbers of {', '.join(anew)} were drawn by another secret: what was added to the "
+            "same values can be averaged out. Publish all by one secret, or withdraw the others"
         ))  # fmt: skip
 
 

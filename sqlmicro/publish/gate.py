@@ -135,7 +135,9 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
             guessed = f"{row.value:.1%} of {detail.guesses:,} guesses from {number_of(detail.known, 'known column')}"
             open_ones += [f"{name} ({guessed} are right)" for name in row.columns]
     if open_ones:
-        run.notes.append(f"{of}not deniable for somebody who knows other columns of a person: {', '.join(open_ones)}")
+        run.notes.append(
+            f"warning: {of}not deniable for somebody who knows other columns of a person: {', '.join(open_ones)}"
+        )
     return rows
 
 

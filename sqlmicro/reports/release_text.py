@@ -1,4 +1,4 @@
-"""The report of a release as text: one screen."""
+"""The report of a release as text: what matters most in 15 lines, or all that is known of it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,80 @@ from collections.abc import Sequence
 
 from sqlmicro.audits.row import Check
 from sqlmicro.erasure.purge import Purging
-from sqlmicro.missing.counted import Missing
+from sqlmicro.missing.counted import Missing, number
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import rounded_up
 from sqlmicro.reports.safe_text import candidates, deviations, weighted
 from sqlmicro.reports.text import figure, line, some, width
 
 
-def release(report: ReleaseReport) -> str:
-    """Return what a release is worth, in one screen."""
+def brief(report: ReleaseReport) -> str:
+    """Return what was published where, what it protects, how close it is, and what asks for a decision."""
+    lines = [
+        line("published", _where(report)),
+        line("rows", _rows(report)),
+        line("protects", f"{report.verdict.headline}. {_plain(report.verdict.sentence)}"),
+        *_close(report),
+        *_missing(report.losses.missing),
+        *_audits([check for check in report.audits if check.threshold is not None and not check.passed]),
+        *(_purged(report.purging) if report.purging and not report.purging.purged else []),
+    ]
+    told = [note for note in report.notes if note.startswith(_TOLD) or (report.series and note == report.notes[-1])]
+    for note in told:
+        label, _, text = note.partition(": ")
+        lines.append(
+            line(label, text) if label in ("warning", "dropped") else line("note", note.partition(" (see ")[0])
+        )
+    left = len(report.notes) - len(told)
+    more = ", ".join(filter(None, [number(len(report.audits), "check"), number(left, "note") if left else ""]))
+    return "\n".join([*lines, line("more", f"{more}, groups and seconds: --details")])
+
+
+_TOLD = ("warning: ", "dropped", "released as they are", "--nulls", "not erased", "k counts")
+"""How notes begin that ask for a decision, or say what became of columns."""
+
+
+def _plain(sentence: str) -> str:
+    """Return the sentence of a verdict without its yes, which the headline says."""
+    text = sentence.removeprefix("Yes: ")
+    return text[:1].upper() + text[1:]
+
+
+def _where(report: ReleaseReport) -> str:
     where = f"{report.target} ({report.target_kind})"
     if report.target is None:
-        where = "not yet"
-    elif report.dry_run:
-        where = f"nothing was written (would be {where})"
-    elif report.release:
-        where += f", release {report.release} in sqlmicro.releases"
-    rows = f"{report.rows:,}" + ("" if report.rows_in is None else f" of {report.rows_in:,}")
-    if report.suppressed:
-        rows += f", {report.suppressed:,} suppressed"
+        return "not yet"
+    if report.dry_run:
+        return f"nothing was written (would be {where})"
+    return where + (f", release {report.release} in sqlmicro.releases" if report.release else "")
+
+
+def _rows(report: ReleaseReport) -> str:
+    of = "" if report.rows_in is None else f" of {report.rows_in:,}"
+    return f"{report.rows:,}{of}" + (f", {report.suppressed:,} suppressed" if report.suppressed else "")
+
+
+def _close(report: ReleaseReport) -> list[str]:
+    """Return how close a release is to its source: its tables and numbers, or its loss, and the worst column."""
+    if report.safe_parts is not None:
+        summary = report.safe_parts.summary
+        return [line("tables", summary.tables), line("numbers", summary.numbers), line("not told", summary.not_told)]
+    lost, told = report.losses, []
+    if lost.il is not None:
+        told.append(f"IL {_percent(lost.il)} %: that share of what distinguishes the records in their numbers is gone")
+    if shares := {name: of for name, of in (lost.changed_by_column or {}).items() if of is not None}:
+        worst = max(shares, key=lambda name: shares[name])
+        told.append(f"values changed: at most {100 * shares[worst]:.1f} %, of {worst}")
+    return [line("loss", "; ".join(told))] if told else []
+
+
+def release(report: ReleaseReport) -> str:
+    """Return all that is known of a release."""
     lines = [
         line("source", report.source),
-        line("published", where),
+        line("published", _where(report)),
         line("method", report.method),
-        line("rows", rows),
+        line("rows", _rows(report)),
         *_groups(report),
         *_losses(report),
         *_missing(report.losses.missing),
@@ -131,8 +181,8 @@ def _audits(audits: Sequence[Check]) -> list[str]:
     """Return a line per check; checks of single columns with one threshold and one verdict share a line."""
     lines: list[str] = []
     kinds: dict[tuple[str, float | None, bool | None, int], list[Check]] = {}
-    for number, check in enumerate(audits):
-        alone = number if len(check.columns) != 1 else -1
+    for place, check in enumerate(audits):
+        alone = place if len(check.columns) != 1 else -1
         kinds.setdefault((check.check, check.threshold, check.passed, alone), []).append(check)
     for (name, threshold, passed, _), checks in kinds.items():
         columns = list(dict.fromkeys(column for check in checks for column in check.columns))

@@ -33,14 +33,23 @@ RENDER: dict[str, Callable[[], Write]] = {
     "CompareReport": lambda: late("sqlmicro.reports.compare_text", "compare"),
     "Compiled": lambda: late("sqlmicro.reports.text", "warmed_up"),
     "ReleaseReport": lambda: late("sqlmicro.reports.release_text", "release"),
+    "ReleaseReport, brief": lambda: late("sqlmicro.reports.release_text", "brief"),
     "Preview": lambda: late("sqlmicro.reports.preview_text", "preview"),
 }
 """By the name of the class of a report, what loads what writes it: no report needs the others."""
 
 
-def rendered(report: object) -> str:
-    """Return a report as text; that of a job file has a part for every step that is a command of its own."""
-    return "\n\n".join(RENDER[type(part).__name__]()(harmless(part)) for part in _parts(report))
+def rendered(report: object, *, brief: bool = False) -> str:
+    """Return a report as text, of a release what matters most where it is to be brief.
+
+    That of a job file has a part for every step that is a command of its own.
+    """
+
+    def write(part: object) -> Write:
+        name = type(part).__name__
+        return RENDER.get(f"{name}, brief" if brief else name, RENDER[name])()
+
+    return "\n\n".join(write(part)(harmless(part)) for part in _parts(report))
 
 
 def _parts(report: Any) -> list[object]:

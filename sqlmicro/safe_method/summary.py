@@ -56,14 +56,14 @@ def warnings(kept: Mapping[str, float], advice: str) -> list[str]:
     """Return a sentence where columns keep too little of their standard deviation.
 
     >>> warnings({"age": 0.98, "income": 0.41}, "Try another k.")
-    ['income keeps 41 % of its standard deviation. Try another k.']
+    ['warning: income keeps 41 % of its standard deviation. Try another k.']
     """
     poor = {name: share for name, share in kept.items() if share < LEAST_KEPT}
     if not poor:
         return []
     some = ", ".join(f"{name} keeps {100 * share:.0f} %" for name, share in poor.items())
     whose = "its" if len(poor) == 1 else "their"
-    return [f"{some} of {whose} standard deviation. {advice}"]
+    return [f"warning: {some} of {whose} standard deviation. {advice}"]
 
 
 def _tables(orders: Mapping[str, Deviations], unit: str) -> str:
@@ -71,13 +71,13 @@ def _tables(orders: Mapping[str, Deviations], unit: str) -> str:
 
     >>> one = Deviations(4, 12.0, 2.0, 0.5, {}, {})
     >>> _tables({"1": one, "2": Deviations(6, 100.0, 3.0, 0.6, {}, {}), "all": one}, "record")
-    'a count by 1 column is off by at most 2 records, by 2 columns by 3'
+    'a count by 1 column is off by at most 2 records, by 2 by 3'
     """
     parts = [(order, f"{p.count_max:,.10g}") for order, p in orders.items() if order not in ("0", "all")]
     if not parts:
         return "there is no column to count by"
     first = f"a count by {parts[0][0]} column is off by at most {parts[0][1]} {unit}s"
-    return ", ".join([first, *(f"by {order} columns by {off}" for order, off in parts[1:])])
+    return ", ".join([first, *(f"by {order} by {off}" for order, off in parts[1:])])
 
 
 def _numbers(kept: Mapping[str, float], means: ShiftedMeans | None) -> str:

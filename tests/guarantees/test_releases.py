@@ -258,7 +258,7 @@ def test_a_column_is_named_once_where_a_gate_holds_it_to_the_same_k(workbench, t
         '[[gate]]\nquasi = ["age"]\nmin_k = 3\n[[step]]\ndo = "publish"\ninto = "out"\n',
         encoding="utf-8",
     )
-    assert "k-anonymity (age): " in run("run", job).stdout
+    assert "k-anonymity (age): " in run("run", job, "--details").stdout
 
 
 def test_a_sensitive_column_that_singles_out_must_be_accepted(workbench):

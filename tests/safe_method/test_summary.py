@@ -50,7 +50,7 @@ def test_three_lines_say_what_a_release_is_worth(workbench: Any) -> None:
     assert said["numbers"].startswith(f"income keeps {100 * kept:.1f} % of its standard deviation; ")
     assert "means of subgroups are off by more than a standard error" in said["numbers"]
     largest = [release.report["safe_parts"]["orders"][order]["count_max"] for order in "12"]
-    assert said["tables"] == "a count by 1 column is off by at most {:g} records, by 2 columns by {:g}".format(*largest)
+    assert said["tables"] == "a count by 1 column is off by at most {:g} records, by 2 by {:g}".format(*largest)
     assert "near k may stand for an original" in said["not_told"]
     assert [one["algorithm"] for one in release.report["candidates"]] == ["search"]
     assert not [note for note in release.report["notes"] if "standard" in note or "may stand for" in note]
@@ -68,9 +68,8 @@ def test_a_column_that_loses_its_spread_is_warned_of_and_the_advice_helps(workbe
     original = _original(db, workbench)
     poor = _release(workbench, db, deal="none", numeric_values="means")
     (warning,) = [note for note in poor.report["notes"] if "of its standard deviation" in note]
-    assert (
-        warning == f"income keeps {100 * _kept(original, poor):.0f} % of its standard deviation. --deal anew keeps more"
-    )
+    kept = f"income keeps {100 * _kept(original, poor):.0f} % of its standard deviation"
+    assert warning == f"warning: {kept}. --deal anew keeps more"
     assert _kept(original, poor) < 0.75
     better = _release(workbench, db, deal="anew", numeric_values="means")
     assert _kept(original, better) > 0.95

@@ -175,10 +175,10 @@ def test_years_and_columns_of_two_values_are_not_averaged_without_a_word(tmp_pat
         )
     for method, do in ((sqlmicro.mdav, "Name them in --nominal"), (sqlmicro.single_axis, "such as mdav")):
         report = method("p", db=db, columns=["smokes", "born", "pay"], k=3, dry_run=True)
-        (said,) = (note for note in report["notes"] if note.startswith("means are taken"))
+        (said,) = (note for note in report["notes"] if note.startswith("warning: means are taken"))
         assert "smokes (two values), born (years)." in said and do in said
     report = sqlmicro.mdav("p", db=db, columns=["smokes", "pay"], nominal=["smokes"], drop="born", k=3, dry_run=True)
-    assert not any(note.startswith("means are taken") for note in report["notes"])
+    assert not any(note.startswith("warning: means are taken") for note in report["notes"])
 
 
 def test_whole_representatives_of_secure_k_ward_are_the_nearest_safe_ones() -> None:
