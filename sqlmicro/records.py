@@ -43,6 +43,10 @@ class Seater(Protocol):
     recoding: str | None
     """What a method of recoding decided in the first night, as JSON."""
 
+    @property
+    def before(self) -> object:
+        """What it remembers; None in the first night."""
+
     def seated(
         self,
         work: Work,

@@ -244,3 +244,12 @@ def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypa
     with opened(tmp_path / "w.duckdb", read_only=True) as connection:
         assert connection.execute('SELECT DISTINCT "$HOME" FROM "$HOME"').fetchall() == [("%HOME% ~ ${HOME} $HOME",)]
     assert not (tmp_path / "other.duckdb").exists()
+
+
+@pytest.mark.parametrize(("unit", "counted"), [("person", "persons"), ("household", "households")])
+def test_a_night_says_what_opens_a_class_and_keeps_nothing_constant(tmp_path: Path, unit: str, counted: str) -> None:
+    job = f"""db = "w.duckdb"\ntable = "t"\nrow_key = ["id"]\n{unit} = ["of"]\nrest = "drop"
+[[step]]\ndo = "mdav"\ncolumns = ["a", "b"]\nk = 3\n[[step]]\ndo = "publish"\ninto = "out"\n"""
+    assert "keeps one" in explained(tmp_path, job)
+    text = explained(tmp_path, f'{job}series = "s"\n')
+    assert f"Every class opens with rows of k = 3 {counted} (of)." in text and "keeps one" not in text

@@ -45,6 +45,11 @@ class Roles:
         return (*self.released, *self.person, *self.household)
 
     @property
+    def of_night(self) -> tuple[Column, ...]:
+        """What says whom a night of a series counts: households where these are named, else persons."""
+        return self.household or self.person
+
+    @property
     def unit(self) -> str:
         """The columns that say whose record it is; empty where k counts records."""
         return ", ".join(names_of(self.person))

@@ -49,6 +49,10 @@ persons. A record that founded a class stays that of the person whose it was the
 representative is true of all in its class and no mean, (b) is not said, and founders may have founded before
 (`Rules.again`).
 
+Where households are counted, all of this holds of them in place of persons. What a unit is may change: a record is
+given to another person, a household splits or gets another number. So whoever has a record that was of somebody who
+had founded counts as one who has founded, until the record has left; else the same people would found twice.
+
 With sensitive values every class opens with at least `distinct` of them and keeps each of its seats with its value,
 so that the values a person may have do not become fewer: m-invariance (Xiao & Tao 2007), where empty seats are what
 they call counterfeits. Nobody moves then, since a class with the same set of values would have to be found.
@@ -125,7 +129,8 @@ def erase(memory: Memory, who: np.ndarray) -> Memory:
     """Forget persons altogether; their seats are empty ones.
 
     That they have founded a class is forgotten too. Should one of them come back, the theorem takes her for somebody
-    else. The means of their classes stay, as in the releases that are out.
+    else. The means of their classes stay, as in the releases that are out. Where a person has more records that are not
+    erased, `written.erase` leaves a record of nobody.
     """
     import numpy as np
 

@@ -33,6 +33,7 @@ from sqlmicro.history.remembered import Lasting, Remembered
 from sqlmicro.history.seat_memory import Memory, Rules
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.history.union import KEY
+from sqlmicro.missing import coarsen
 from sqlmicro.missing.vectors import Scales
 from sqlmicro.pipeline import Run
 from sqlmicro.records import Seated
@@ -118,6 +119,8 @@ class Series:
         representatives: Callable[[Name], Name],
     ) -> Seated:
         """Seat the records of a step: in the first night in the groups of its method, later where the series says."""
+        if self.nulls == "pattern":
+            work.relation = self._coarsened(work)
         frozen = self.before.night.scales if self.before else ()
         X, found = features.features(work, scales, importance, frozen, missing=self.nulls == "keep")
         kinds = dict.fromkeys(scales.numeric, "DOUBLE")
@@ -175,6 +178,7 @@ class Series:
             return np.zeros(len(who), bool)
         X = np.empty((len(who), 0))
         before, taken = self.before.memory, self.before.taken
+        before = replace(before, centre=np.empty((len(before.rows), 0)))  # nothing but what is alike decides
         whose = persons.get("person")
         memory, _ = seats.go_on(before, who, X, self.day, self.rules, strata, hashes, taken, whose)
         at = np.searchsorted(memory.who, who)
@@ -184,6 +188,32 @@ class Series:
         ready = many >= self.rules.k or waits.sum() > self.rules.waiting * (len(who) + taken.sum())
         found: np.ndarray = waits & ready
         return found
+
+    def _coarsened(self, work: Work) -> Name:
+        """Return the records of a night with their patterns of missing values.
+
+        Those who have waited for others that lack the same lose values, so that k of them do. Who has a class by then
+        keeps it, whatever she lacks.
+        """
+        import pyarrow as pa
+
+        left = self.left_over(work, [])
+        if not left.any():
+            return work.relation
+        row_id = self._persons(work, [])[0]["row_id"][left]
+        rows = work.load(pa.table({"row_id": row_id}), "left", "filled with who has waited for her pattern")
+        alone = work.run("history/cohort.sql", "waited", relation=work.before, cohort=rows)
+        own = {"row_id", "record", *(column.staged for column in work.columns)}
+        others = [Column(name, kind, name) for name, kind in work.warehouse.describe(work.before) if name not in own]
+        stream = f"sqlmicro_{work.prefix}_patterns"
+        work.warehouse.set_key(stream, self.key)
+        found = coarsen.by_pattern(
+            work.warehouse, alone, work.columns, others, _of(work.by), self.rules.k, f"{work.prefix}_waited", stream
+        )
+        return work.run(
+            "history/with_coarsened.sql", "as_coarsened", relation=work.relation, coarsened=found.relation,
+            columns=[*work.columns, *others],
+        )  # fmt: skip
 
     def _persons(
         self, work: Work, alike: Sequence[Column]

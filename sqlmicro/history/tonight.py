@@ -60,10 +60,16 @@ class Tonight:
         self.here, self.founded, self.founding = np.zeros((3, len(who)), bool)
         self.here[known], self.founded[known] = memory.here[at], memory.founded[at]
         self.spent = self.founded.copy()
-        if self.several:  # a record may be given to somebody else: who it was when it founded a class stays remembered
-            founders = np.r_[memory.person[memory.founded], self.person[self.founded]]
-            self.spent = np.isin(self.person, founders)
-            self.person[known] = np.where(self.founded[known], memory.person[at], self.person[known])
+        self.whose = self.person
+        if self.several:
+            # A record may be given to somebody else, or its household may split: of a record of somebody who founded a
+            # class it stays remembered whose it was, and whose it is now counts as one who has founded, too.
+            was, now, founders = memory.person[at], self.person[known], memory.person[memory.founded]
+            stays = np.isin(was, founders)
+            self.spent = np.isin(self.person, np.r_[founders, now[stays]])
+            self.whose = self.person.copy()
+            self.whose[known] = np.where(stays, was, now)
+            self.person[known] = np.where(self.founded[known], was, now)
         self.since = np.full(len(who), day, np.int32)
         self.since[known] = np.where(memory.here[at], memory.since[at], day)
         self.centre, self.rows, self.radius = memory.centre, memory.rows.copy(), memory.radius
@@ -328,13 +334,14 @@ class Tonight:
         self.opened = np.concatenate([self.opened, np.full(len(rows), self.day, np.int32)])
         self.closed = np.concatenate([self.closed, np.full(len(rows), -1, np.int32)])
         self.seat[members], self.founded[members], self.founding[members] = c, True, True
+        self.whose[members] = self.person[members]
         self.spent |= np.isin(self.person, self.person[members]) if self.several else self.founded
 
     def remembered(self) -> Memory:
         """Return what is remembered of all that happened."""
         import numpy as np
 
-        who = carried(self.memory, self.who, self.seat, self.since, self.founded, self.person)
+        who = carried(self.memory, self.who, self.seat, self.since, self.founded, self.whose)
         kept = self.kinds[self.rows[self.kinds[:, 0]] > 0] if self.is_sensitive else np.empty((0, 3), np.int64)
         return Memory(
             **who,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -12,6 +13,7 @@ from sqlmicro.database.templates import Name, Params, Select
 from sqlmicro.errors import InputError
 from sqlmicro.history import remembered
 from sqlmicro.history.remembered import Night, Sums, Tables
+from sqlmicro.history.seat_memory import Memory
 
 _NIGHTS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   series VARCHAR, release BIGINT, source VARCHAR, schema_hash VARCHAR, settings VARCHAR, epoch BIGINT, first BIGINT,
@@ -163,12 +165,30 @@ def erase(warehouse: DuckDBWarehouse, table: Tables, series: str, who: int) -> N
         do = "Delete her row from the source, and publish a night first"
         raise InputError("series forget, row_key_value", must, "one who was", do)
     values: list[object] = [series, who]
+    own, more = int(found.memory.person[at]), _more_of_hers(found.memory, at)
+    if more and found.memory.founded[at]:
+        nobody = -1 - secrets.randbits(60)
+        told = "UPDATE {{ t | ident }} SET who = $3 WHERE series = $1 AND who = $2"
+        warehouse.insert("series", told, [*values, nobody], t=table(remembered.SEATS))
+    elif own and not more:
+        gone = "DELETE FROM {{ t | ident }} WHERE series = $1 AND who < 0 AND person = $2"
+        warehouse.insert("series", gone, [series, own], t=table(remembered.SEATS))
     for name in (remembered.SEATS, remembered.CONTENTS):
         warehouse.insert("series", "DELETE FROM {{ t | ident }} WHERE series = $1 AND who = $2", values, t=table(name))
     values = [series, remembered.digest(warehouse, table, series, found.night)]
     warehouse.insert(
         "series", "UPDATE {{ t | ident }} SET digest = $2 WHERE series = $1", values, t=table(remembered.NIGHTS)
     )
+
+
+def _more_of_hers(memory: Memory, at: int) -> bool:
+    """Tell whether more records of a person, or of a household, are remembered.
+
+    Then it stays remembered that she has founded a class, by a record of nobody, whose number is below 0: she could
+    found another one with the others, and the means of both would tell the difference of few.
+    """
+    own = memory.person[at]
+    return bool(own != 0 and ((memory.person == own) & (memory.who >= 0)).sum() > 1)
 
 
 def forget(warehouse: DuckDBWarehouse, table: Tables, series: str) -> None:

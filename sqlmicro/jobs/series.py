@@ -33,7 +33,6 @@ FILES = "safe"
 """The method whose nights are files of combinations."""
 MASKS = ("noise", "pseudonymise")
 """The methods that give a person the same values in every night, as long as hers are the same."""
-_NULLS = ("error", "keep", "suppress")
 
 
 def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target) -> Series | None:
@@ -50,7 +49,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         return None
     step = _refuse(plan, target)
     day, name = plan.options.day, given.series
-    row_key, person = names_of(plan.roles.row_key), names_of(plan.roles.person)
+    row_key, person = names_of(plan.roles.row_key), names_of(plan.roles.of_night)
     unit = ledger.by_row_key(row_key) if row_key else f"series: {name}"
     key = secrets.ledger_key(ledger.by_person(person) if person else unit)
     if key is None:
@@ -116,7 +115,7 @@ def load(
         return run
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
-    every = series.rules.moves or plan.gates or _keeps_values(plan) or plan.roles.person
+    every = series.rules.moves or plan.gates or _keeps_values(plan) or plan.roles.of_night
     feed = _feed(plan, warehouse, source, series.before)
     series.compared = compared(
         warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
@@ -254,10 +253,12 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     (method,) = {step.method.name for step in plan.steps[:1]}
     if not plan.roles.row_key and method != FILES:
         raise ParameterError(where, "needs --row-key, by which persons are known again", "none", "Give --row-key id")
-    if plan.roles.household or plan.roles.of_person:
-        got = "--household" if plan.roles.household else "--of-person"
-        must = "counts records or persons, and every record has a class of its own"
-        raise ParameterError(where, must, got, f"Leave out {got}")
+    if plan.roles.of_person:
+        must = "gives every record a class of its own, so that no column is kept constant within a person"
+        raise ParameterError(where, must, "--of-person", "Leave it out")
+    if plan.roles.household and plan.roles.person:
+        must = "counts persons or households: who moves to another household would found a class for each"
+        raise ParameterError(where, must, "--person and --household", "Leave out --person: k households hold k persons")
     if target.kind == "in place":
         raise ParameterError(where, "needs a table that stays as it is", "--in-place", "Use --into NAME or --to FILE")
     masks = all(step.method.name in MASKS for step in plan.steps)
@@ -267,11 +268,12 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     if plan.job.keys:
         raise ParameterError(where, "has no keys to other tables of the job", "some", "Leave out their [[key]]")
     step = plan.steps[0]
-    if plan.roles.person and (_kind(step) is not Series or plan.publish.moves):
+    if plan.roles.of_night and (_kind(step) is not Series or plan.publish.moves):
         got = "--moves" if plan.publish.moves else step.method.name
-        must = "counts persons where the method makes classes of records, and nobody moves"
+        unit, option = ("households", "--household") if plan.roles.household else ("persons", "--person")
+        must = f"counts {unit} where the method makes classes of records, and nobody moves"
         do = "Leave out --moves" if plan.publish.moves else "Use mdav, microaggregate, mondrian or suppress"
-        raise ParameterError(where, must, f"--person with {got}", do)
+        raise ParameterError(where, must, f"{option} with {got}", do)
     for one in plan.steps:
         _refuse_method(one, moves=plan.publish.moves)
     _refuse_options(plan, _kind(step))
@@ -315,9 +317,12 @@ def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
         raise ParameterError("--moves", "does not go with suppress", "both", do)
     if step.settings.get("block_attributes"):
         raise ParameterError("--series", "groups whole records", "--block-attributes", "Leave it out")
-    if step.nulls not in _NULLS:
-        must = f"takes --nulls {', '.join(_NULLS)}"
-        raise ParameterError("--series", must, step.nulls, "A pattern of one night would change in the next")
+    if step.nulls == "pattern" and method.name == FILES:
+        must = "of files counts combinations of values, of which a missing one is one"
+        raise ParameterError("--series", must, "--nulls pattern", "Use --nulls keep")
+    if step.nulls == "pattern" and moves:
+        must = "does not go with --nulls pattern: who lost a value, so that k lack the same, would move for that"
+        raise ParameterError("--moves", must, "both", "Leave --moves out, or use --nulls keep")
     others = sorted(set(step.guarantees.limits) - {"min_l"})
     if others:
         got = ", ".join("--" + name.replace("_", "-") for name in others)

@@ -53,6 +53,14 @@ class Planned(Protocol):
         """What messages call it."""
 
 
+class Night(Protocol):
+    """What must be known of the series that a run continues."""
+
+    @property
+    def before(self) -> object:
+        """What it remembers; None in the first night."""
+
+
 class Run(Protocol):
     """What a run is asked for, and told, when missing values are settled."""
 
@@ -63,6 +71,10 @@ class Run(Protocol):
     current: Name
     notes: list[str]
     widened: set[str]
+
+    @property
+    def seater(self) -> Night | None:
+        """What continues a series, where the run is a night of one."""
 
 
 def settle(run: Run, planned: Planned) -> list[Column]:
@@ -110,6 +122,9 @@ def patterned(
 ) -> tuple[Name, list[str]]:
     """Return the relation to work on, and its further strata: with `--nulls pattern`, where values are missing.
 
+    In a series the pattern is a stratum in every night, whatever is missing in it. In the first one values are taken
+    out as in any release, later only of records that have waited: see `Series.seated`.
+
     Parameters
     ----------
     run, planned
@@ -124,8 +139,13 @@ def patterned(
         What tells its relations from those of another level.
     """
     promise, lacking = planned.method.promise, [column for column in columns if column in missing]
-    if planned.nulls != "pattern" or not lacking:
+    if planned.nulls != "pattern" or not (lacking or run.seater):
         return relation, []
+    if run.seater and (run.seater.before or not lacking):
+        into = f"missing_{planned.number}{suffix}_patterns"
+        if promise == "record":
+            relation = run.warehouse.run("load/null_patterns.sql", into, view=True, relation=relation, columns=columns)
+        return relation, ["pattern"] if promise == "record" else []
     if promise == "record":
         return _by_pattern(run, planned, relation, [columns], by, suffix), ["pattern"]
     if promise == "column":
@@ -178,7 +198,8 @@ def _by_pattern(
     records = values = 0
     k, records_there = planned.k, run.warehouse.count(relation)
     for number, block in enumerate(blocks, 1):
-        others = [column for column in run.roles.released if column not in block]
+        there = run.roles.read if run.seater else run.roles.released
+        others = [column for column in there if column not in block]
         prefix = f"missing_{planned.number}_{number}{suffix}"
         task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
         stream = f"sqlmicro_{prefix}"

@@ -326,7 +326,7 @@ def _members(book: Book, release: Release) -> Name | Select | None:
         return None
     before, memory = release.series and release.series.before, book.table("memory")
     # Who has one record, and does not move, is in the class that she was ever in.
-    moves = release.series is not None and (release.series.rules.moves or bool(release.run.roles.person))
+    moves = release.series is not None and (release.series.rules.moves or bool(release.run.roles.of_night))
     if not before or not moves or find_relation(book.warehouse, memory) is None:
         return book.told.classes
     classes, last = book.told.classes, before.night.release

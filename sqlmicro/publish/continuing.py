@@ -194,8 +194,9 @@ def audit(book: Book, release: Release) -> None:
             ((least,),) = book.warehouse.rows("history/total_steps.sql", tonight=continued.rows, kept=kept, **own)
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
-    if person := release.run.roles.person:
-        told = f"k counts rows; every class opened with rows of {k} persons ({', '.join(names_of(person))})"
+    if unit := (roles := release.run.roles).of_night:
+        counted = "households" if roles.household else "persons"
+        told = f"k counts rows; every class opened with rows of {k} {counted} ({', '.join(names_of(unit))})"
         release.run.notes.append(OfJob(told))
     failed = [check.told for check in checks if check.passed is False]
     if failed:

@@ -34,7 +34,7 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import series as series_verb
 
 from . import outsider
-from .outsider import BITS, Row
+from .outsider import BITS, NOBODY, Row
 
 MANY = int(os.environ.get("HISTORIES", "0"))
 QUICK = ("mdav", "mondrian", "individual-ranking", "noise")
@@ -177,6 +177,8 @@ def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
         kept = {"keep": ["ill"]}
     if not moves and draw_kept.random() < 0.4:
         kept["person"] = ["patient"]
+    if not moves and "person" not in kept and method not in RECODINGS and draw_kept.random() < 0.4:
+        common["nulls"] = "pattern"
     common = {**common, "moves": moves, "by": by, **kept}
     if method in RECODINGS:
         del common["nulls"]
@@ -405,9 +407,14 @@ def _of_powers(
             own = [one for one in may[0] if one <= here]
             own = [one for one in own if not by or {"fm"[bit % 2] for bit in one} == {row[len(columns)]}]
             sets = [[_with_values(one, column, night, world) for column in columns] for one in own]
-            # Who lacks a value is in no mean of it. Where fewer than k have one, none is published.
-            sets = [one for one in sets if all(s in those if those else len(s) < given.k
+            # Who lacks a value is in no mean of it. Where fewer than k have one, none is published. With patterns all
+            # have one or none, and where none is published some may have lost it.
+            pattern = given.settings.get("nulls") == "pattern"
+            few = NOBODY if pattern else given.k
+            sets = [one for one in sets if all(s in those if those else len(s) < few
                                                for s, those in zip(one, may, strict=True))]  # fmt: skip
+            if pattern:
+                sets = [one for one in sets if len({s for s, those in zip(one, may, strict=True) if those}) < 2]
             assert sets, f"a mean of others than the {rows} who share it"
             classes.append([[own for own in one if len(own) >= given.k] for one in sets])
     # One mean may be that of several sets, though rarely: it is held to the one that keeps the promise.

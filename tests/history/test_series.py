@@ -285,11 +285,13 @@ def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path
         ({"row_key": ()}, "needs --row-key"),
         ({"row_key": (), "person": ["id"]}, "needs --row-key"),
         ({"person": ["id"], "moves": True}, "nobody moves. Got --person with --moves"),
-        ({"household": ["id"]}, "--household"),
+        ({"household": ["id"], "moves": True}, "counts households .* nobody moves"),
+        ({"household": ["id"], "person": ["born"]}, "who moves to another household"),
+        ({"person": ["id"], "of_person": ["age"]}, "gives every record a class of its own"),
         ({"into": None, "overwrite": False, "in_place": True}, "--in-place"),
         ({"keep": ["born"], "sensitive": ["sex"], "min_l": 2}, "nothing as it is beside a limit.*--by or --sensitive"),
         ({"keep": ["id"], "identifier_ok": ["id"], "accept_unique": ["id"]}, "is never released"),
-        ({"nulls": "pattern"}, "--nulls error, keep, suppress"),
+        ({"nulls": "pattern", "moves": True}, "who lost a value, so that k lack the same, would move"),
         ({"block_attributes": f"age;{QUOTED}"}, "groups whole records"),
         ({"sensitive": ["sex"], "max_t": 0.5}, "--max-t"),
         ({"night": "yesterday"}, "must be a date"),
@@ -452,11 +454,13 @@ def test_a_column_that_is_kept_stays_with_its_seat(db: str, method: str) -> None
     assert first <= last and kept["d"] == 4 and kept["f"] == women, "who came fills a seat, or opens a class"
 
 
-def test_a_series_counts_persons_with_many_rows(tmp_path: Path) -> None:
-    """Every class opens with a row each of k patients, whose mean it has; no mean is about fewer, nor a difference."""
+@pytest.mark.parametrize("unit", ["person", "household"])
+def test_a_series_counts_persons_with_many_rows(tmp_path: Path, unit: str) -> None:
+    """Every class opens with a row each of k units, whose mean it has; no mean is about fewer, nor a difference."""
     db = str(tmp_path / "w.duckdb")
     visits = "SELECT i AS id, i % {0} AS patient, pow(2, i) AS cost, 20 + i % {0} AS age FROM range({1}, {2}) r(i)"
-    settings = {**GIVEN, "columns": ["cost", "age"], "person": ["patient"], "patience": 0, "db": db}
+    settings = {**GIVEN, "columns": ["cost", "age"], unit: ["patient"], "patience": 0, "db": db}
+    settings |= {"rows_are_persons": unit == "household"}
     nights: list[Counter[float]] = []
     for change in (
         f"CREATE TABLE visits AS {visits.format(30, 0, 40)}", "DELETE FROM visits WHERE id % 7 = 0",
@@ -525,6 +529,65 @@ def test_a_release_beside_a_series_of_persons_is_measured_in_persons(tmp_path: P
     assert execute(db, "SELECT count(DISTINCT who), count(DISTINCT person) FROM sqlmicro.series_seats")[0] == [(87, 29)]
     told = sqlmicro.mdav("visits", **series, night="2026-01-03")
     assert told["rows"] == 90 and told["series"]["empty"] == 3
+
+
+def test_a_pattern_of_missing_values_is_a_stratum_of_every_night(tmp_path: Path) -> None:
+    """Worked by hand, with k = 3: who lacks other values waits for k who do, or loses some when many wait."""
+    db = str(tmp_path / "w.duckdb")
+    given = {"columns": ["age", "cost"], "rest": "drop", "k": 3, "row_key": ["id"], "nulls": "pattern", "into": "out",
+             "overwrite": True, "series": "s"}  # fmt: skip
+    shown = "SELECT age, cost, count(*) FROM out WHERE age IS NULL OR cost IS NULL GROUP BY ALL ORDER BY ALL"
+    rows = "SELECT i AS id, 20 + i AS age, CASE WHEN i >= 9 THEN NULL ELSE 10.0 * i END AS cost FROM range(12) r(i)"
+    nights = []
+    for number, change in (
+        (1, f"CREATE TABLE stays AS {rows}"),
+        (2, "INSERT INTO stays VALUES (20, NULL, 5), (21, NULL, 6)"),
+        (3, "UPDATE stays SET cost = NULL WHERE id = 1"),
+        (4, "INSERT INTO stays VALUES (22, NULL, 7)"),
+        (5, "INSERT INTO stays VALUES (23, NULL, 50), (24, NULL, NULL), (25, 60, NULL)"),
+        (20, "DELETE FROM stays WHERE id = 9"),
+    ):
+        execute(db, change)
+        told = sqlmicro.mdav("stays", db=db, **given, patience=7, night=f"2026-01-{number:02}")
+        nights.append((told["series"]["withheld"], execute(db, shown)[0]))
+    first, of_cost, nothing = (30, None, 3), (None, 6.0, 3), (None, None, 3)
+    assert nights == [
+        (0, [first]),
+        (2, [first]),  # two are fewer than k: they wait, and nobody sits in a class of another pattern
+        (2, [first]),  # who has a class keeps it, whatever she lacks
+        (0, [first, of_cost]),
+        (0, [first, of_cost, nothing]),  # more than a fortieth wait: two of them lose a value
+        (0, [first, of_cost, nothing]),  # who has left leaves an empty seat of the pattern
+    ]
+
+
+def test_a_household_whose_founder_is_erased_has_founded_a_class_until_all_of_it_is(tmp_path: Path) -> None:
+    """Else the others found again beside the same households, and the two means tell the difference of few."""
+    db = str(tmp_path / "w.duckdb")
+    given = {"columns": ["age"], "rest": "drop", "k": 3, "row_key": ["id"], "series": "s", "household": ["home"],
+             "into": "out", "overwrite": True}  # fmt: skip
+    execute(db, "CREATE TABLE members AS SELECT i AS id, i % 12 AS home, i AS age FROM range(36) r(i)")
+    told = sqlmicro.mdav("members", db=db, **given, night="2026-01-01")
+    assert any("rows of 3 households (home)" in note for note in told["notes"])
+    told = """SELECT count(DISTINCT who) FILTER (WHERE founded >= 0), count(DISTINCT who) FILTER (WHERE who >= 0),
+        count(DISTINCT person), count(DISTINCT who) FILTER (WHERE who < 0) FROM sqlmicro.series_seats"""
+    ((founders, *_),) = execute(db, told)[0]
+    number = 2
+    for home in (5, 7):
+        execute(db, f"DELETE FROM members WHERE id IN ({home}, {home + 12})")
+        sqlmicro.mdav("members", db=db, **given, night=f"2026-01-0{number}")
+        for row in (home, home + 12):
+            sqlmicro.series("forget", "s", row_key_value=[str(row)], db=db)
+        number += 1
+    ((still, who, homes, nobody),) = execute(db, told)[0]
+    assert (still, who, homes) == (founders, 32, 12) and nobody > 0
+    execute(db, "DELETE FROM members WHERE id IN (29, 31)")
+    sqlmicro.mdav("members", db=db, **given, night="2026-01-04")
+    for row in (29, 31):
+        sqlmicro.series("forget", "s", row_key_value=[str(row)], db=db)
+    ((still, who, homes, nobody),) = execute(db, told)[0]
+    assert (who, homes, nobody) == (30, 10, 0) and still < founders
+    assert sqlmicro.mdav("members", db=db, **given, night="2026-01-05")["series"]["empty"] == 6
 
 
 def test_a_column_that_is_kept_is_refused_where_a_column_is_grouped_by_itself(db: str) -> None:

@@ -120,6 +120,7 @@ TRIPLES = (
     ("person", "nulls pattern", "l"),
     ("person", "series", "nulls keep"),
     ("person", "series keeping a column"),
+    ("household", "series keeping a column"),
 )
 BY_NAME = {asked.name: asked for asked in (*CORE, *ROUND)}
 
@@ -203,12 +204,14 @@ def promised(cell: Cell) -> Promise:
         way.promise
     ]
     limited = cell.asks("l") or cell.asks("t")
-    homes = cell.asks("household") and bool(classes) and not cell.asks("series")
+    # In a night every record has a class of its own: k counts households, and nothing is kept constant within one.
+    homes = cell.asks("household") and bool(classes) and not cell.has("series")
+    whose = {"person": "patient_id", **({"household": "household_id"} if cell.has("series") else {})}
     kept = (ROW, *strata, *(["weight"] if cell.asks("weights") and way.name != "safe" else []))
     return Promise(
         row=None if cell.asks("series") else ROW,
         k=K if classes else None,
-        unit="patient_id" if cell.asks("person") and not cell.asks("series") else None,
+        unit=None if cell.asks("series") else next((whose[name] for name in whose if cell.asks(name)), None),
         classes=classes,
         units_of={("rent",): "household_id"} if homes else {},
         within=strata if way.promise == "record" else (),
@@ -313,7 +316,7 @@ def _command(cell: Cell, folder: Path, into: str, night: int = 1) -> list[str]:
     return [*words, "--into", into, *(["--overwrite"] if night > 1 else [])]
 
 
-FRACTIONS = ("quantile", "fraction", "keep_probability", "percent")
+FRACTIONS = ("amount", "quantile", "fraction", "keep_probability", "percent")
 
 
 def _settings(words: Sequence[str]) -> dict[str, object]:

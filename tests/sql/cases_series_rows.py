@@ -55,6 +55,16 @@ CASES = [
         returns=["row_id", "c1"],
         expect=[(1, 2.5)],
     ),
+    Case(
+        "history/with_coarsened.sql",
+        given={
+            "relation": values("row_id, record, c1, c2, pattern", "(0, 5, 1.5, 'f', '0')", "(1, 6, 2.5, 'm', '0')"),
+            "coarsened": values("row_id, record, c1, c2, pattern", "(1, 6, NULL, 'm', '1')"),
+        },
+        params={"relation": rel("relation"), "coarsened": rel("coarsened"), "columns": BOTH},
+        returns=["row_id", "record", "c1", "c2", "pattern"],
+        expect=[(0, 5, 1.5, "f", "0"), (1, 6, None, "m", "1")],
+    ),
     # A value that the method did not replace is missing; sex is a stratum, and stays.
     Case(
         "history/rows_of_cohort.sql",
