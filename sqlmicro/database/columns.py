@@ -217,11 +217,24 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What a CSV file must be read with, so that a column is not text: all that is possible."""
+
+    missing: tuple[str, ...] = ()
+    """Words that stand for a missing value."""
+    decimal_comma: bool = False
+    dates: tuple[str, ...] = ()
+    """The formats that its dates have, of which only one can be meant."""
+
+
+@dataclass(frozen=True)
 class Misread:
     """Text whose values read as something else: what, and how it is read so."""
 
     what: str
     how: str
+    reading: Reading | None = None
+    """The options of a CSV file that do it; None where none does."""
 
     @property
     def told(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from sqlmicro.database.columns import Misread
+from sqlmicro.database.columns import Misread, Reading
 from sqlmicro.identifiers.judge import Sample
 
 _MOST = 0.9
@@ -42,7 +42,9 @@ def misread(sample: Sample, *, csv: bool) -> Misread | None:
     others = "what else stands for a missing value" if words else "what stands for a missing value"
     if matched < there or not options:
         options.append(f"{'with' if words else 'and name in --null-string'} {others}{' in it' if words else ''}")
-    return Misread(what, " ".join(options))
+    dates = tuple(form for name, form in _DATES if what == "dates" and sample.matched.get(name, 0) == matched)
+    comma = what == "numbers with decimal comma"
+    return Misread(what, " ".join(options), Reading(tuple(sorted(words)), comma, dates))
 
 
 def _read_as(sample: Sample, there: int) -> tuple[str, list[str] | None, int] | None:

@@ -22,6 +22,7 @@ class ReaderOptions:
         Param("CSV: texts that mean a missing value, besides an empty field; repeatable.", metavar="A,B"),
     ] = ()
     decimal: Annotated[str | None, Param("CSV: decimal separator of numbers.", metavar="CHAR")] = None
+    thousands: Annotated[str | None, Param("CSV: separator of thousands in numbers.", metavar="CHAR")] = None
     date_format: Annotated[
         str | None, Param("CSV: how dates are written, as DD.MM.YYYY or %d.%m.%Y.", metavar="FORMAT")
     ] = None
@@ -52,7 +53,8 @@ class ReaderOptions:
         missing = ["", *self.null_string] if self.null_string else None
         theirs = {
             "delim": self.delimiter, "quote": self.quote, "nullstr": missing,
-            "decimal_separator": self.decimal, "dateformat": _format(self.date_format), "encoding": self.encoding,
+            "decimal_separator": self.decimal, "thousands": self.thousands,
+            "dateformat": _format(self.date_format), "encoding": self.encoding,
             "header": True if self.header else False if self.no_header else None,
         }  # fmt: skip
         return {name: value for name, value in theirs.items() if value is not None}

@@ -33,10 +33,10 @@ RENDER: dict[str, Callable[[], Write]] = {
     "CompareReport": lambda: late("sqlmicro.reports.compare_text", "compare"),
     "Compiled": lambda: late("sqlmicro.reports.text", "warmed_up"),
     "ReleaseReport": lambda: late("sqlmicro.reports.release_text", "release"),
-    "ReleaseReport, brief": lambda: late("sqlmicro.reports.release_text", "brief"),
     "Preview": lambda: late("sqlmicro.reports.preview_text", "preview"),
 }
 """By the name of the class of a report, what loads what writes it: no report needs the others."""
+_BRIEF: dict[str, Callable[[], Write]] = {"ReleaseReport": lambda: late("sqlmicro.reports.release_text", "brief")}
 
 
 def rendered(report: object, *, brief: bool = False) -> str:
@@ -47,7 +47,7 @@ def rendered(report: object, *, brief: bool = False) -> str:
 
     def write(part: object) -> Write:
         name = type(part).__name__
-        return RENDER.get(f"{name}, brief" if brief else name, RENDER[name])()
+        return (_BRIEF.get(name, RENDER[name]) if brief else RENDER[name])()
 
     return "\n\n".join(write(part)(harmless(part)) for part in _parts(report))
 

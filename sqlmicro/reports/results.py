@@ -10,6 +10,17 @@ from sqlmicro.system.reporting import INLINE, WHOLE
 
 
 @dataclass(frozen=True)
+class ReadAs:
+    """What a part of a CSV file was read as, and the option that says otherwise."""
+
+    what: str
+    value: str
+    option: str
+    guessed: bool
+    """Whether it was not given."""
+
+
+@dataclass(frozen=True)
 class RegisterReport:
     """A table or view that was made of files."""
 
@@ -18,6 +29,12 @@ class RegisterReport:
     db: str
     rows: int
     columns: list[str]
+    types: list[str] = field(default_factory=list)
+    """Of the columns, in their order."""
+    read_as: list[ReadAs] = field(default_factory=list)
+    """How CSV files were read, as they were given or taken for."""
+    open: list[str] = field(default_factory=list)
+    """What was left as it is or may be meant otherwise, and the option that decides it."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,14 @@ def figure(value: float) -> str:
 
 def registered(report: RegisterReport) -> str:
     """Return what `register` did."""
-    return f"{report.kind} {report.table}: {report.rows:,} rows, {len(report.columns)} columns"
+    head = f"{report.kind} {report.table}: {report.rows:,} rows, {len(report.columns)} columns"
+    read = [[one.what, one.value, one.option if one.guessed else "as you said"] for one in report.read_as]
+    lines = [
+        head,
+        *([table(read, ["read as", "", "to say otherwise"])] if any(o.guessed for o in report.read_as) else []),
+    ]
+    lines += [textwrap.fill(f"open: {text}", width(), subsequent_indent="      ") for text in report.open]
+    return "\n".join(lines)
 
 
 def profile(report: ProfileReport) -> str:

@@ -31,6 +31,7 @@ class Shared(TypedDict, total=False):
     quote: str | None
     null_string: Names
     decimal: str | None
+    thousands: str | None
     date_format: str | None
     encoding: str | None
     header: bool
@@ -979,6 +980,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1063,6 +1065,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1090,6 +1093,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1112,6 +1116,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1149,6 +1154,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1182,6 +1188,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
@@ -1201,6 +1208,7 @@ class Verbs:
         quote: str | None = ...,
         null_string: Names = ...,
         decimal: str | None = ...,
+        thousands: str | None = ...,
         date_format: str | None = ...,
         encoding: str | None = ...,
         header: bool = ...,
