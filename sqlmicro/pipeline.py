@@ -334,7 +334,7 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         guaranteed=Guaranteed(planned.guarantees, planned.sensitive,
                               run.roles.of_night if run.seater else run.roles.person, run.original,
                               run.roles.row_key or run.roles.known_by,
-                              planned.left_as_it_is(run.roles.released) if run.seater else ()),
+                              planned.left_as_it_is(run.roles.released) if _bind(run) else ()),
         part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
         nights=run.seater if isinstance(run.seater, Nights) else None, whole=run.whole,
     )  # fmt: skip
@@ -354,6 +354,10 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
     if part.level:
         records.spread(run.warehouse, part.level, work.outcome)
     return work.outcome
+
+
+def _bind(run: Run) -> bool:
+    return run.seater is not None and run.seater.binds_kept
 
 
 def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> list[Claim]:

@@ -47,6 +47,10 @@ class Seater(Protocol):
     def before(self) -> object:
         """What it remembers; None in the first night."""
 
+    @property
+    def binds_kept(self) -> bool:
+        """Whether what is released as it is belongs to a seat, whoever has it."""
+
     def seated(
         self,
         work: Work,

@@ -284,6 +284,8 @@ def _columns(row_key: Sequence[Column], columns: Sequence[Column]) -> list[Colum
 
 KEYS = "row key"
 """What a token stands for that knows only the row key."""
+IN_PLACE = "in place"
+"""What rows were compared with that hold what a night has written."""
 SNAPSHOT = "snapshot"
 """Under which name it is remembered which snapshot of a lake was read."""
 NAME = "compared"

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select
@@ -83,6 +83,8 @@ class Series:
     compared: Compared | None = None
     """What tonight has to read; None where nothing was compared, and all is read."""
 
+    binds_kept: ClassVar[bool] = True
+    """Whether what is released as it is belongs to a seat; else to the row of the table that sits there."""
     measured: dict[str, Any] = field(default_factory=dict)
     """What tonight has measured, and is remembered."""
 
@@ -156,17 +158,27 @@ class Series:
             What else may not differ among those who open a class, or come to it.
         """
         persons, strata, hashes = self._persons(work, alike)
-        if self.before is None:
-            memory, night = seats.begin(
-                persons["who"], X, grouped(), self.day, self.rules, strata, hashes, persons.get("person")
-            )
-        else:
-            before, taken = self.before.memory, self.before.taken
-            whose = persons.get("person")
-            memory, night = seats.go_on(before, persons["who"], X, self.day, self.rules, strata, hashes, taken, whose)
+        labels = grouped() if self.before is None else None
+        memory, night = self.seat(persons, X, labels, strata, hashes)
         made = _Made(self, work, persons, memory, night, kinds or {}, representatives)
         self.tonight = Tonight(memory, scales, made.report(), made.changed, made.members())
         return made.seated
+
+    def seat(
+        self,
+        persons: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        labels: np.ndarray | None,
+        strata: np.ndarray | None,
+        hashes: np.ndarray | None,
+    ) -> tuple[Memory, seats.Night]:
+        """Return who sits where tonight: in the first night, that of `labels`, in these groups."""
+        who, whose = persons["who"], persons.get("person")
+        if self.before is None:
+            assert labels is not None
+            return seats.begin(who, X, labels, self.day, self.rules, strata, hashes, whose)
+        before, taken = self.before.memory, self.before.taken
+        return seats.go_on(before, who, X, self.day, self.rules, strata, hashes, taken, whose)
 
     def left_over(self, work: Work, alike: Sequence[Column]) -> np.ndarray:
         """Return which records (n,) would wait tonight, all of them or, as long as they are few and new, none."""

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.errors import InputError
-from sqlmicro.history import remembered
+from sqlmicro.history import compared, remembered
 from sqlmicro.history.remembered import Tables
 
 
@@ -61,7 +61,7 @@ def _row(warehouse: DuckDBWarehouse, table: Tables, name: str) -> SeriesRow:
     size, classes = int(found.size[shown].sum()), int(shown.sum())
     if found.files:
         size, classes = int(found.files.before.sum()), int((found.files.before > 0).sum())
-    elif not classes:
+    elif not classes or found.measured.get(compared.NAME, {}).get("way") == compared.IN_PLACE:
         size = found.rows or int(seated.sum())
     return SeriesRow(
         name, night.source, night.target, night.epoch, night.night, str(date(1970, 1, 1) + timedelta(night.day)),

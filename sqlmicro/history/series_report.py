@@ -34,6 +34,10 @@ class SeriesReport:
     """Rows that went tonight, each by itself."""
     changed: int | None = field(default=None, metadata=OMITTED)
     """Persons whose values are others than in the last night, or than those that were published."""
+    raw: int | None = field(default=None, metadata=OMITTED)
+    """Rows of a table changed in place that have not come of age, and are as they were."""
+    emptied: int | None = field(default=None, metadata=OMITTED)
+    """Rows of such a table that have no values, since nobody gave them any or they were emptied."""
     advice: str | None = field(default=None, metadata=OMITTED)
     """Why a new epoch is due, if it is."""
 
@@ -41,6 +45,9 @@ class SeriesReport:
     def headline(self) -> str:
         """What the headline of the verdict says of it."""
         night = say(", as night {night:,} of series {name}", night=self.night, name=self.name)
+        if self.raw is not None:
+            rows = say("{raw:,} rows have not come of age, and {wait:,} wait", raw=self.raw, wait=self.withheld or 0)
+            night = say("{night} ({rows}: these are as they were)", night=night, rows=rows)
         anew = say("{night}, which keeps nothing together with its earlier epochs", night=night)
         return anew if self.epoch > 1 else night
 
@@ -60,5 +67,7 @@ class SeriesReport:
         if self.came is not None and self.went is None and self.changed:
             said.append(f"of persons whose values have changed since: {self.changed:,}")
         said += [waits] if self.withheld else []
+        said += [f"rows without values: {self.emptied:,}"] if self.emptied else []
+        said += [] if self.raw is None else [f"rows that have not come of age, and are as they were: {self.raw:,}"]
         said += [one for one in (empty if self.empty else None, self.advice) if one]
         return [f"night {self.night:,} of series {self.name} ({self.day}): {'; '.join(said)}"]

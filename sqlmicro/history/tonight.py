@@ -89,7 +89,7 @@ class Tonight:
         labels = np.asarray(labels, np.int64)[self.order]
         _, first, group, rows = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
         mixed = np.bincount(group, self.strata != self.strata[first][group]) > 0
-        values = np.bincount(np.unique(np.stack([group, _ranked((self.sensitive,))[0]], 1), axis=0)[:, 0])
+        values = np.bincount(np.unique(np.stack([group, ranked((self.sensitive,))[0]], 1), axis=0)[:, 0])
         good = (labels[first] >= 0) & (rows >= self.rules.k) & ~mixed & (values >= self.distinct)
         rank = np.empty(len(first), np.int64)
         rank[np.argsort(np.where(good, first, len(labels)), kind="stable")] = np.arange(len(first))
@@ -155,7 +155,7 @@ class Tonight:
         kind = np.full(len(own), -1)
         inside = np.flatnonzero(own >= 0)
         if self.is_sensitive:
-            seats, persons = _ranked((self.kinds[:, 0], self.kinds[:, 1]), (own[inside], self.sensitive[inside]))
+            seats, persons = ranked((self.kinds[:, 0], self.kinds[:, 1]), (own[inside], self.sensitive[inside]))
             at, known = _find(seats, persons)
             kind[inside[known]] = at
         else:
@@ -187,7 +187,7 @@ class Tonight:
         self.ride()
         seated = np.flatnonzero(self.seat >= self.before)
         self.rows[self.before :] = np.bincount(self.seat[seated] - self.before, minlength=len(self.rows) - self.before)
-        rank = _ranked((self.seat[seated], self.sensitive[seated]))[0]
+        rank = ranked((self.seat[seated], self.sensitive[seated]))[0]
         _, one, seats = np.unique(rank, return_index=True, return_counts=True)
         new = np.column_stack([self.seat[seated[one]], self.sensitive[seated[one]], seats])
         self.kinds = np.concatenate([self.kinds, new.astype(np.int64)])
@@ -205,6 +205,10 @@ class Tonight:
         import numpy as np
 
         return np.flatnonzero(self.seat == WAITS)
+
+    def newcomers(self) -> np.ndarray:
+        """Return who of these may found a class."""
+        return self.waiting()
 
     def limit(self, pool: np.ndarray) -> np.ndarray:
         """Return how wide a class they enter may be."""
@@ -239,7 +243,7 @@ class Tonight:
 
         pool, kinds = self.waiting(), np.flatnonzero(self.free > 0)
         c = self.kinds[kinds, 0]
-        blocks = _ranked((self.strata[pool], self.sensitive[pool]), (self.stratum[c], self.kinds[kinds, 1]))
+        blocks = ranked((self.strata[pool], self.sensitive[pool]), (self.stratum[c], self.kinds[kinds, 1]))
         taken = self.take_seats(pool, c, self.free[kinds], blocks)
         np.subtract.at(self.free, kinds[taken], 1)
 
@@ -248,7 +252,7 @@ class Tonight:
         import numpy as np
 
         new, pool = np.arange(self.before, len(self.rows)), self.waiting()
-        blocks = _ranked((self.strata[pool],), (self.stratum[new],))
+        blocks = ranked((self.strata[pool],), (self.stratum[new],))
         self.take_seats(pool, new, np.full(len(new), len(pool)), blocks)
 
     def take_seats(self, pool: np.ndarray, c: np.ndarray, free: np.ndarray, blocks: list[np.ndarray]) -> np.ndarray:
@@ -273,7 +277,7 @@ class Tonight:
 
         radii = late("sqlmicro.history._seat_kernels", "radii")
 
-        pool = self.waiting()
+        pool = self.newcomers()
         self.alone = np.full(len(self.who), np.nan)
         if len(pool):
             self.alone[pool] = radii(self.founders_among(pool))
@@ -299,7 +303,7 @@ class Tonight:
 
         may_wait = int(self.rules.waiting * (len(self.who) + int(self.taken.sum())))
         for limited in (True, False):
-            pool = self.waiting()
+            pool = self.newcomers()
             most = (len(pool) - (0 if limited else may_wait)) // self.size
             if most > 0:
                 limit = self.limit(pool) if limited else np.full(len(pool), np.inf)
@@ -310,9 +314,9 @@ class Tonight:
         """Return those who wait as the kernels take them."""
         gather = late("sqlmicro.history._seat_kernels", "gather")
 
-        blocks = _ranked((self.strata[pool],))
+        blocks = ranked((self.strata[pool],))
         (points,), _ = _apart((self.X[pool],), blocks)
-        values = _ranked((self.sensitive[pool],))[0]
+        values = ranked((self.sensitive[pool],))[0]
         person = self.person[pool] if self.several else pool
         most = self.rules.repeated
         return gather(points, blocks[0], self.spent[pool], values, self.size, most, self.distinct, person)
@@ -376,7 +380,7 @@ def _find(sorted_: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return at[known], known
 
 
-def _ranked(*tables: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+def ranked(*tables: tuple[np.ndarray, ...]) -> list[np.ndarray]:
     """Number records of some tables by their columns, in ascending order; equal records have one number."""
     import numpy as np
 

@@ -12,7 +12,7 @@ from sqlmicro import pipeline
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
-from sqlmicro.database.columns import pick
+from sqlmicro.database.columns import names_of, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
@@ -21,6 +21,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.history.retention import Retention
 from sqlmicro.jobs import joins, recipe
 from sqlmicro.jobs import series as series_jobs
 from sqlmicro.jobs.approved import refuse_drift
@@ -30,7 +31,18 @@ from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_wo
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import beside, gate, ledger_file, manifest, preview, publish, recording, sensitive, targets
+from sqlmicro.publish import (
+    beside,
+    gate,
+    ledger_file,
+    manifest,
+    preview,
+    publish,
+    recording,
+    rows_in_place,
+    sensitive,
+    targets,
+)
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
@@ -226,6 +238,8 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     series = series_jobs.series_of(plan, warehouse, source, target)
     run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
     run.seater = series
+    if isinstance(series, Retention) and isinstance(target, InPlace):
+        target = rows_in_place.of(target, run, series, plan.worked_on)
     target.check(run, plan.worked_on, dry=job.dry)
     if target.kind == "in place":
         refuse_whole_weights(plan)
@@ -234,7 +248,10 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append(OfJob("the seed was given in plain text, which is for tests: it is no secret"))
-    run.notes += map(OfJob, (*job.said, *roles_in_words(run.roles, plan.calibrated), *counted_in_words(plan)))
+    stays = plan.roles.row_key if isinstance(series, Retention) else ()
+    shown = replace(run.roles, dropped=tuple(column for column in run.roles.dropped if column not in stays))
+    run.notes += map(OfJob, (*job.said, *roles_in_words(shown, plan.calibrated), *counted_in_words(plan)))
+    run.notes += [OfJob(f"the row key stays in the table: {', '.join(names_of(stays))}")] if stays else []
     run.notes += populations_in_words(warehouse, job)
     plan = forecast.settled(run, plan)
     for step in plan.steps:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from math import ceil
 
 from sqlmicro import pipeline
-from sqlmicro.database.columns import names_of, pick
+from sqlmicro.database.columns import Column, names_of, pick
+from sqlmicro.database.conditions import OPTION as ONLY_WHERE
+from sqlmicro.database.conditions import condition
+from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
@@ -17,12 +21,14 @@ from sqlmicro.history.compared import SNAPSHOT, Feed, compared
 from sqlmicro.history.files import SeriesOfFiles
 from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Remembered
+from sqlmicro.history.retention import Retention
 from sqlmicro.history.seats import Rules
 from sqlmicro.history.series import SOURCE_ROWS, Series, settings_of
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.pipeline import PlannedStep, Run
 from sqlmicro.publish import continuing, ledger_file
 from sqlmicro.publish.continuing import Found
+from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.targets import Target
 from sqlmicro.registry import methods
@@ -45,6 +51,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     """
     given = plan.publish
     given.refuse_alone()
+    given.refuse_elsewhere(in_place=given.in_place, series=given.series is not None)
     if given.series is None:
         return None
     step = _refuse(plan, target)
@@ -85,14 +92,37 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     }  # fmt: skip
     used = {*plan.roles.read, *plan.roles.row_key}  # a column that is dropped is none of the release
     schema = ledger.schema_hash([column for column in source.columns if column in used])
-    kind = _kind(step)
+    kind = _kind(step) if given.only_where is None else Retention
     series = kind(name, rules, day, source.people, schema, settings_of(told), found.epoch, key, step.nulls)
     if given.epoch or not found.epoch:
         series.epoch = max(found.epoch, last.epoch if last else 0) + 1
     else:
         series.before = _same(series, found)
         series.recoding = series.before.night.recoding
+    if isinstance(series, Retention):
+        if series.before is None:
+            _refuse_anonymized(warehouse, target, name)
+        series.of_age = condition(warehouse, source.columns, str(given.only_where), day)
+        series.waiting = given.waiting
+        series.row_key, series.written = plan.roles.row_key, _in_order(source, plan.worked_on)
     return series
+
+
+def _refuse_anonymized(warehouse: DuckDBWarehouse, target: Target, name: str) -> None:
+    """Refuse to begin a series in a table that was anonymized before: its rows are no longer what they were."""
+    assert target.name is not None
+    place = ledger.place(warehouse.full(target.name), None)
+    entries = ledger.entries(warehouse, target.record_table(warehouse, "releases"))
+    earlier = [one for one in entries if one.place == place and one.state != "withdrawn"]
+    if earlier:
+        last = earlier[-1]
+        named = f"release {last.release}" + (f" of series {last.series}" if last.series else "")
+        do = f"Continue it with --series {last.series}" if last.series else "Use a table of raw records"
+        raise InputError(f"series {name}", "begins in a table of which nothing was anonymized before", named, do)
+
+
+def _in_order(source: Source, columns: Collection[Column]) -> list[Column]:
+    return [column for column in source.columns if column in set(columns)]
 
 
 def _settings(step: PlannedStep) -> dict[str, object]:
@@ -113,7 +143,9 @@ def load(
         )
         _refuse_lost(plan, series, run.rows_in)
         return run
-    columns = [column for column in source.columns if column in set(plan.roles.read)]
+    if isinstance(series, Retention):
+        return _of_age(warehouse, source, plan, key, series, watched=watched)
+    columns = _in_order(source, plan.roles.read)
     # Where persons move, or values are kept, all rows decide.
     every = series.rules.moves or plan.gates or _keeps_values(plan) or plan.roles.of_night
     feed = _feed(plan, warehouse, source, series.before)
@@ -140,6 +172,32 @@ def load(
         run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}{told}; IL is theirs")
     run.rows_in, run.content = series.compared.rows, series.compared.content or run.content
     return run
+
+
+def _of_age(
+    warehouse: DuckDBWarehouse, source: Source, plan: Plan, key: Key, series: Retention, *, watched: bool
+) -> Run:
+    """Load the rows that are anonymized or have come of age; what the whole table held is kept, as it may change."""
+    seen = content(warehouse, source.relation) if watched else None
+    if series.before is not None:
+        series.before = remembered.with_persons(series.before, remembered.everyone(warehouse, series.before))
+    read = series.look(warehouse, source)
+    assert series.rows is not None
+    _refuse_lost(plan, series, len(series.rows.record))
+    if series.before is None:
+        _refuse_few(plan, int(series.rows.due.sum()))
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), read=read, by_hash=True)
+    run.rows_in, run.seen = len(series.rows.record), seen
+    return run
+
+
+def _refuse_few(plan: Plan, rows: int) -> None:
+    k = plan.steps[0].k
+    if rows < k:
+        raise InputError(
+            "--only-where", f"in the first night it holds for at least k = {k} rows", "fewer",
+            "Nothing was changed. Run it again another night",
+        )  # fmt: skip
 
 
 _MOST_LOST = 0.2
@@ -259,8 +317,11 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     if plan.roles.household and plan.roles.person:
         must = "counts persons or households: who moves to another household would found a class for each"
         raise ParameterError(where, must, "--person and --household", "Leave out --person: k households hold k persons")
-    if target.kind == "in place":
-        raise ParameterError(where, "needs a table that stays as it is", "--in-place", "Use --into NAME or --to FILE")
+    if plan.publish.only_where is not None:
+        _refuse_in_place(plan, target)
+    elif target.kind == "in place":
+        do = "Use --into NAME or --to FILE, or say with --only-where which rows are anonymized for good"
+        raise ParameterError(where, "needs a table that stays as it is", "--in-place", do)
     masks = all(step.method.name in MASKS for step in plan.steps)
     if len(plan.steps) != 1 and not masks:
         got = f"{len(plan.steps)} steps"
@@ -279,10 +340,9 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     _refuse_options(plan, _kind(step))
     hidden = {column for one in plan.steps if one.method.makes_pseudonyms for column in one.columns}
     if (set(plan.roles.row_key) & set(plan.roles.released)) - hidden:
-        raise ParameterError(
-            "--row-key", "is never released in a series", "a released column", "Leave it out of --keep"
-        )
-    kept = step.left_as_it_is(plan.roles.released)
+        do = "Leave it out of --keep" + ("" if plan.publish.only_where is None else ": it stays in the table")
+        raise ParameterError("--row-key", "is never released in a series", "a released column", do)
+    kept = () if plan.publish.only_where is not None else step.left_as_it_is(plan.roles.released)
     if kept and not masks and (_kind(step) is not Series or step.guarantees.limits):
         asked = "beside a limit such as --min-l" if _kind(step) is Series else "with this method"
         raise ParameterError(
@@ -293,6 +353,32 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
         got = "--keep-candidates" if plan.keeps_candidates else f"--engine {options.engine}"
         raise ParameterError(where, "publishes one release a night, with DuckDB", got)
     return step
+
+
+def _refuse_in_place(plan: Plan, target: Target) -> None:
+    """Refuse what cannot be a night of a series in a table that is changed in place.
+
+    Raises
+    ------
+    ParameterError
+        With the reason.
+    """
+    given, step = plan.publish, plan.steps[0]
+    if not isinstance(target, InPlace) or target.on_server:
+        raise ParameterError(ONLY_WHERE, "goes with a table of a DuckDB database", "another one")
+    options = {
+        "--moves": given.moves, "--epoch": given.epoch, "--widen": given.widen,
+        "--watermark": given.watermark is not None, "--changes-from": given.changes_from is not None,
+    }  # fmt: skip
+    if others := ", ".join(option for option, there in options.items() if there):
+        must = "has its rows in the table itself, which stay what they are"
+        raise ParameterError(ONLY_WHERE, must, others, "Leave it out")
+    if step.method.stage != "group" or len(plan.steps) > 1:
+        got = step.method.name if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
+        can = ", ".join(name for name, one in methods().items() if one.goes_on and one.stage == "group")
+        raise ParameterError(ONLY_WHERE, f"goes with one step that gives groups of records a mean: {can}", got)
+    if step.nulls not in ("error", "keep"):
+        raise ParameterError(ONLY_WHERE, "leaves no row out", f"--nulls {step.nulls}", "Use --nulls keep or error")
 
 
 def _refuse_method(step: PlannedStep, *, moves: bool) -> None:

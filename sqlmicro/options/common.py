@@ -11,6 +11,7 @@ from sqlmicro.options.budget import BudgetOption
 from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.joins import JoinOptions
 from sqlmicro.options.location import LocationOptions
+from sqlmicro.options.only_where import OnlyWhereOptions
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.options.past import PastOptions
 from sqlmicro.options.persons import PersonOptions
@@ -219,7 +220,7 @@ class RecordOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishSettings(PastOptions, SeriesOptions):
+class PublishSettings(PastOptions, SeriesOptions, OnlyWhereOptions):
     """Where a release goes."""
 
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None

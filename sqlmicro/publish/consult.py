@@ -326,7 +326,10 @@ def _members(book: Book, release: Release) -> Name | Select | None:
         return None
     before, memory = release.series and release.series.before, book.table("memory")
     # Who has one record, and does not move, is in the class that she was ever in.
-    moves = release.series is not None and (release.series.rules.moves or bool(release.run.roles.of_night))
+    series = release.series
+    moves = series is not None and (
+        series.rules.moves or bool(release.run.roles.of_night) or not series.binds_kept  # or somebody overwrites a row
+    )
     if not before or not moves or find_relation(book.warehouse, memory) is None:
         return book.told.classes
     classes, last = book.told.classes, before.night.release

@@ -19,9 +19,11 @@ from sqlmicro.history.files import SeriesOfFiles
 from sqlmicro.history.ledger import Entry
 from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Night, Remembered
+from sqlmicro.history.retention import Retention
 from sqlmicro.history.series import Series
 from sqlmicro.publish.book import Book, Continued
 from sqlmicro.publish.night import OfJob
+from sqlmicro.publish.rows_in_place import RowsInPlace, left_in
 from sqlmicro.publish.targets import SCHEMA, Target
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 ROWS = "series-rows"
 """The check of the fewest rows by which a published combination differs between two nights."""
+_MOVED = "series-moved"
 
 
 class _Own(TypedDict):
@@ -109,6 +112,10 @@ def beside(release: Release) -> Continued | None:
     """Return the night of a release that is remembered beside it."""
     if release.series is None or release.series.tonight is None:
         return None
+    if isinstance(release.series, Retention):
+        target = release.outputs[-1].target
+        assert isinstance(target, RowsInPlace)
+        return Continued(release.series.as_written(target.warehouse, target.name), None)
     columns = _columns(release)
     changed: dict[str, Name | Select] = {**release.series.tonight.changed}
     params: Params = {"published": release.audits[None].relation, "columns": columns, "kinds": by_kind(columns)}
@@ -182,6 +189,11 @@ def audit(book: Book, release: Release) -> None:
         checks = _of_rows(book, series, own, len(release.run.known))
     elif remembered.SEATS in continued.changed:
         checks = _of_seats(book, series, own)
+    if isinstance(series, Retention):
+        checks = [
+            *(one for one in checks if one.check != _MOVED),
+            *_of_rows_in_place(series, release.outputs[-1].target),
+        ]
     continued.steps = continued.rows
     if series.before and continued.rows is not None:
         kept = book.table(remembered.ROWS)
@@ -204,6 +216,17 @@ def audit(book: Book, release: Release) -> None:
             f"series {series.name}", "a night must keep what its series promises", "; ".join(failed),
             "Nothing was published, and the series remembers its last night. Begin a new epoch with --epoch",
         )  # fmt: skip
+
+
+def _of_rows_in_place(series: Retention, target: Target) -> list[Check]:
+    """Return what the rows that came of age promise: k at once, nobody moved, and nothing left where none is to be."""
+    assert isinstance(target, RowsInPlace)
+    (fewest, moved), k, left = series.came(), series.rules.k, left_in(target)
+    return [
+        Check(ROWS, [], fewest, k, True, fewest is None or fewest >= k),
+        Check(_MOVED, [], moved, 0, False, moved == 0),
+        Check("series-emptied", [], left, 0, False, left == 0),
+    ]
 
 
 def _of_rows(book: Book, series: SeriesOfColumns | SeriesOfMasks, own: _Own, columns: int) -> list[Check]:
@@ -245,7 +268,7 @@ def _of_seats(book: Book, series: Series, own: _Own) -> list[Check]:
     return [
         Check("series-founders", [], fewest, k, True, fewest is None or fewest >= k),
         Check("series-founded-before", [], most, again, False, most is None or most <= again),
-        Check("series-moved", [], moved, None if moves else 0, False, moves or moved == 0),
+        Check(_MOVED, [], moved, None if moves else 0, False, moves or moved == 0),
     ]
 
 

@@ -60,8 +60,12 @@ class InPlace:
 
     def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
         """Refuse a table whose definition forbids what would be written into it."""
+        self.check_table(run, worked_on, run.roles.dropped)
+
+    def check_table(self, run: Run, worked_on: Collection[Column], emptied: Collection[Column]) -> None:
+        """Refuse a table whose definition forbids new values in some columns, and none in others."""
         refuse_triggers(self.warehouse, self.name)
-        _check_constraints(self.warehouse, run, worked_on, self.widen)
+        _check_constraints(self.warehouse, run, worked_on, {column.name for column in emptied}, self.widen)
         if not _check_others(self.warehouse, self.name):
             self._refuse_changed()
 
@@ -159,6 +163,11 @@ class InPlace:
             (filling, {"target": self.name, **names}),
         ]
 
+    @property
+    def published(self) -> Name:
+        """The table."""
+        return self.name
+
     def write(self, run: Run, select: Sql) -> None:
         """Replace the records."""
         for text, names in self.statements(run, select):
@@ -176,7 +185,9 @@ class InPlace:
         """Do nothing: the file is purged when the database is closed."""
 
 
-def _check_constraints(warehouse: DuckDBWarehouse, run: Run, worked_on: Collection[Column], widen: bool) -> None:
+def _check_constraints(
+    warehouse: DuckDBWarehouse, run: Run, worked_on: Collection[Column], emptied: set[str], widen: bool
+) -> None:
     """Refuse keys, indexes and checks that the new values would break."""
     names = list(run.source.relation)
     found = warehouse.query(
@@ -188,7 +199,6 @@ def _check_constraints(warehouse: DuckDBWarehouse, run: Run, worked_on: Collecti
         "catalog", "SELECT index_name, is_unique FROM duckdb_indexes() " + _HERE + "table_name = $3", names
     )
     used = {column.name for column in worked_on}
-    emptied = {column.name for column in run.roles.dropped}
     for kind, columns in found:
         if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
             refuse(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)

@@ -101,6 +101,11 @@ class NewTable:
         verb = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": self.name, "select": select})]
 
+    @property
+    def published(self) -> Name:
+        """The table."""
+        return self.name
+
     def write(self, run: Run, select: Sql) -> None:
         """Make the table."""
         for text, names in self.statements(run, select):

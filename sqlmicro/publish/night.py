@@ -72,6 +72,8 @@ def step(made: StepReport) -> StepReport:
 
 def series(night: SeriesReport) -> SeriesReport:
     """Return the night without those who wait, and without empty seats; what changed stays where all rows show it."""
+    if night.raw is not None:
+        return night  # whoever has the table sees them
     shown = night.changed if night.went is not None else None
     return replace(night, withheld=None, longest_wait=None, empty=None, changed=shown)
 
@@ -79,5 +81,7 @@ def series(night: SeriesReport) -> SeriesReport:
 def notes(made: Sequence[str], night: SeriesReport) -> list[str]:
     """Return the notes that depend on the job alone, and what is said of the night."""
     said = "how many rows were read, who waits and what was lost would differ by whoever is new, and is not told"
+    if night.raw is not None:
+        return [*(note for note in made if isinstance(note, OfJob)), *night.notes]
     told = f"{'. '.join(series(night).notes)}. {said[0].upper()}{said[1:]}; sqlmicro series says it to you alone"
     return [*(note for note in made if isinstance(note, OfJob)), told]

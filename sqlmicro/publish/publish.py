@@ -125,7 +125,7 @@ def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
     with warehouse.progress.stage("publish", run.rows_in):
         target = _table(output.target)
         target.write(run, select_of(run, output))
-    return target.name
+    return target.published
 
 
 def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> None:

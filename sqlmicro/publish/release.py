@@ -16,13 +16,15 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import ORDER
 from sqlmicro.history import union
+from sqlmicro.history.retention import Retention
 from sqlmicro.history.series import Series
 from sqlmicro.history.union import Staged, staged
 from sqlmicro.options.past import ONLY_ITS_OWN, PastOptions
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import gate as gates
-from sqlmicro.publish import published_types
+from sqlmicro.publish import published_types, rows_in_place
 from sqlmicro.publish.report import Recounted, ReleaseReport
+from sqlmicro.publish.rows_in_place import RowsInPlace
 from sqlmicro.publish.targets import Target
 
 
@@ -102,6 +104,9 @@ def prepare(
     outputs.append(Output(run.current, target))
     # Gates and types stage relations, which cannot be done in the transaction that publishes.
     outputs = [replace(ordered(run, output, series), gated=_gated(run, output)) for output in outputs]
+    if isinstance(target, RowsInPlace) and isinstance(series, Retention) and (made := outputs[-1].records):
+        target = rows_in_place.staged(target, run, series, made)
+        outputs[-1] = replace(outputs[-1], target=target)
     if not dry:
         outputs[-1] = replace(outputs[-1], told=_told(run, outputs))
     return Release(run, target, report, started, outputs, past, series)

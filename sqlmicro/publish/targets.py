@@ -119,6 +119,10 @@ class TableTarget(Target, Protocol):
     def name(self) -> Name:
         """The table."""
 
+    @property
+    def published(self) -> Name:
+        """Where the release is read back: the table, or a view of the rows of it that are anonymized."""
+
     def taken_back(self, targets: Sequence[Target]) -> AbstractContextManager[None]:
         """Take back what is published in the block if the block fails, where the database does not do so by itself."""
 

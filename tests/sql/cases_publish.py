@@ -157,6 +157,21 @@ CASES = [
         expect=[(x,) for x in sorted([7.5, 7.5, 0.0, 0.0, 2.5, -0.0, None], key=_of_values)],
         ordered=True,
     ),
+    # A row that is emptied is none of the release.
+    Case(
+        "publish/rows_in_place.sql",
+        given={
+            "records": values("row_id, c0, c1", "(0, 1.5, 'a')", "(1, 2.5, 'b')", "(2, 3.5, 'c')"),
+            "changed": values("row_id, record", "(2, 70::UBIGINT)", "(0, 80)", "(-1, 90)"),
+        },
+        params={
+            "records": rel("records"),
+            "changed": rel("changed"),
+            "columns": [col("net income", "DOUBLE", "c0"), col("town", "VARCHAR", "c1")],
+        },
+        returns=["record", "net income", "town"],
+        expect=[(70, 3.5, "c"), (80, 1.5, "a"), (90, None, None)],
+    ),
     # Means of days and microseconds are rounded half to even: 0.5 is day 0, 1.5 and 2.5 are day 2.
     Case(
         "publish/own_types.sql",

@@ -1,0 +1,261 @@
+"""A series in a table that is changed in place: night after night the rows that have come of age, others as they are.
+
+What a row holds says what it is. One whose key is remembered with a seat, and that holds what was written, is
+*anonymized*, whatever has become of the columns that were left as they are. Any other row is *raw*: if the condition
+holds for it, it has come of age, and takes part tonight; if not, it stays. Who has come of age and finds no class
+waits, raw, or is emptied. Of what was written a keyed hash is kept, of what was read nothing. The theorem is in
+`seats_in_place`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from sqlmicro.database.columns import Column
+from sqlmicro.database.conditions import rows_where
+from sqlmicro.database.content import by_kind
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name, Select, Sql, statement
+from sqlmicro.errors import InputError
+from sqlmicro.history import changes, remembered, seats, seats_in_place
+from sqlmicro.history.compared import IN_PLACE, Compared
+from sqlmicro.history.contents import places
+from sqlmicro.history.remembered import Remembered
+from sqlmicro.history.seat_memory import Memory
+from sqlmicro.history.series import Series
+from sqlmicro.history.series_report import SeriesReport
+from sqlmicro.history.union import KEY
+from sqlmicro.system.siphash import words
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_EMPTY = Sql("false")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table by what they hold, all (n,)."""
+
+    record: np.ndarray
+    """What `load/typed.sql` calls record."""
+    who: np.ndarray
+    seated: np.ndarray
+    """Whether a row holds what was written of it."""
+    due: np.ndarray
+    """Whether it is raw and has come of age."""
+    bare: np.ndarray
+    """Whether it has no values, so that there is nothing to anonymize."""
+    of_age: np.ndarray
+    """Whether the condition holds for it."""
+    token: np.ndarray
+
+    @property
+    def raw(self) -> int:
+        """How many are raw and have not come of age."""
+        return int((~self.seated & ~self.due & ~self.bare).sum())
+
+
+@dataclass
+class Retention(Series):
+    """A series as a run continues it whose rows stay in their table."""
+
+    binds_kept: ClassVar[bool] = False
+    of_age: Sql = _EMPTY
+    """The condition, as it is run tonight."""
+    rows: Rows | None = None
+    row_key: Sequence[Column] = ()
+    written: Sequence[Column] = ()
+    """What the classes give a row, strata included."""
+    waiting: str = "keep"
+    """What becomes of rows for which no class opened within patience: keep, join, empty."""
+    empties: np.ndarray | None = None
+    """Which of the rows that take part are emptied tonight (n,)."""
+    persons: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """The rows that take part tonight, in the order of row_id."""
+
+    def look(self, warehouse: DuckDBWarehouse, source: Source, into: str = "of_age") -> Name:
+        """Find what every row of the table is; return those that take part tonight.
+
+        Raises
+        ------
+        InputError
+            When two rows have one key.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        self.rows = self._rows(warehouse, source.relation, rows_where(warehouse, source.relation, self.of_age, into))
+        rows, before = self.rows, self.before
+        if before is not None:
+            self.before = _with_lost(before, rows)
+        part = rows.seated | rows.due
+        order = np.argsort(rows.record[part])
+        self.compared = Compared(
+            len(part), b"", rows.record[part][order], rows.token[part][order], None, {"way": IN_PLACE}
+        )
+        told = warehouse.load(
+            pa.table({"record": rows.record[part]}), "asked_rows", "filled with the rows that take part tonight"
+        )
+        return warehouse.run(
+            "history/asked_rows.sql", "read_rows", view=True, relation=source.relation, row_key=self.row_key,
+            asked=told, columns=source.columns,
+        )  # fmt: skip
+
+    def _rows(self, warehouse: DuckDBWarehouse, relation: Name, of_age: Name) -> Rows:
+        import numpy as np
+
+        record, token = self._tokens(warehouse, relation)
+        if len(np.unique(record)) < len(record):
+            raise InputError("--row-key", "names a row", "the same key several times")
+        of = np.isin(record, self._tokens(warehouse, of_age)[0])
+        filled = self._holding(warehouse, relation, self.written)
+        who = self._who(warehouse, record)
+        seated = np.zeros(len(record), bool)
+        if self.before is not None:
+            known, at = places(self.before.memory.who, who)
+            memory = self.before.memory
+            seated[known] = (memory.here & (memory.seat >= 0) & (self.before.token != -1))[at[known]]
+            seated[known] &= self.before.token[at[known]] == token[known]
+        bare = ~np.isin(record, filled) & ~seated
+        return Rows(record, who, seated, of & ~seated & ~bare, bare, of, token)
+
+    def _tokens(self, warehouse: DuckDBWarehouse, relation: Name) -> tuple[np.ndarray, np.ndarray]:
+        """Return the key of every row of a table, and a keyed hash of it and of what the classes give."""
+        own = by_kind([Column(one.name, one.type, one.name) for one in self.written])
+        found = warehouse.arrays("history/rows_of_source.sql", relation=relation, row_key=self.row_key, **own)
+        return found["record"], words(self.key, "row", found["content"])
+
+    def _who(self, warehouse: DuckDBWarehouse, record: np.ndarray) -> np.ndarray:
+        import numpy as np
+        import pyarrow as pa
+
+        warehouse.set_key(KEY, self.key)
+        numbered = warehouse.load(
+            pa.table({"row_id": np.arange(len(record)), "record": record}),
+            "rows_of_table",
+            "filled with hashes of keys",
+        )
+        found = warehouse.arrays(
+            "history/persons.sql", relation=numbered, stream=KEY, columns=["copy"], by=[], sensitive=[]
+        )
+        return found["who"]
+
+    def seat(
+        self,
+        persons: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        labels: np.ndarray | None,
+        strata: np.ndarray | None,
+        hashes: np.ndarray | None,
+    ) -> tuple[Memory, seats.Night]:
+        """Return who sits where tonight: only who takes part is there."""
+        import numpy as np
+
+        self.persons = persons
+        who, whose = persons["who"], persons.get("person")
+        given, joins = (self.rules, strata, hashes, whose), self.waiting == "join"
+        if self.before is None:
+            assert labels is not None
+            memory, night = seats_in_place.begin(who, X, labels, self.day, *given, joins=joins)
+        else:
+            memory, night = seats_in_place.go_on(self.before.memory, who, X, self.day, *given, joins=joins)
+        at = np.searchsorted(memory.who, who)
+        waits, was = memory.seat[at] < 0, self._held(who)
+        self.empties = waits & (was >= 0)  # she has the values of a class that is given up, and there is no other
+        if self.waiting == "empty":
+            self.empties |= waits & (self.day - memory.since[at] >= self.rules.patience)
+        memory.here[at[self.empties]] = False
+        return memory, night
+
+    def _held(self, who: np.ndarray) -> np.ndarray:
+        """Return the class whose values rows hold (n,), -1 of those that are raw."""
+        import numpy as np
+
+        if self.before is None:
+            return np.full(len(who), -1)
+        known, at = places(self.before.memory.who, who)
+        here = self.before.memory.here & (self.before.memory.seat >= 0)
+        found: np.ndarray = np.where(known & here[at], self.before.memory.seat[at], -1) if len(here) else known - 1
+        return found
+
+    def label(self) -> np.ndarray:
+        """Return the class of every row that takes part (n,), in the order of row_id; below 0 for who waits."""
+        assert self.tonight is not None
+        memory = self.tonight.memory
+        import numpy as np
+
+        found: np.ndarray = memory.seat[np.searchsorted(memory.who, self.persons["who"])]
+        return found
+
+    def comes(self) -> np.ndarray:
+        """Return which of the rows that take part have another class than the one whose values they hold (n,)."""
+        label = self.label()
+        found: np.ndarray = (label >= 0) & (label != self._held(self.persons["who"]))
+        return found
+
+    def came(self) -> tuple[int | None, int]:
+        """Return the fewest rows that came to one new class, and how many left a class that others stay in."""
+        import numpy as np
+
+        label, comes, held = self.label(), self.comes(), self._held(self.persons["who"])
+        classes = len(self.before.size) if self.before else 0
+        rows = np.bincount(label[comes & (held < 0) & (label >= classes)])
+        stay = np.isin(held, label[~comes & (label >= 0)]) & (held >= 0) & comes
+        return min(rows[rows > 0].tolist(), default=None), int(stay.sum())
+
+    def holds(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+        """Return which of the rows that take part have values in some columns of the table (n,)."""
+        import numpy as np
+
+        found: np.ndarray = np.isin(self.persons["record"], self._holding(warehouse, relation, columns))
+        return found
+
+    def bare_with(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+        """Return the rows that have come of age, and have no values but in these columns, as `record`."""
+        import numpy as np
+
+        assert self.rows is not None
+        mine = self.rows.record[self.rows.bare & self.rows.of_age]
+        found: np.ndarray = mine[np.isin(mine, self._holding(warehouse, relation, columns))]
+        return found
+
+    def _holding(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+        """Return the rows of a table that have a value in some columns, as `record`."""
+        held = statement("false{% for c in columns %} OR {{ c.name | ident }} IS NOT NULL{% endfor %}", columns=columns)
+        return self._tokens(warehouse, rows_where(warehouse, relation, held, "with_values"))[0]
+
+    def report(self, withheld: int, wait: int, empty: int, opened: int = 0, closed: int = 0) -> SeriesReport:
+        """Return what is told of tonight, also how many rows are as they were."""
+        made = super().report(withheld, wait, empty, opened, closed)
+        assert self.rows is not None and self.empties is not None
+        return replace(made, raw=self.rows.raw, emptied=int(self.rows.bare.sum() + self.empties.sum()))
+
+    def as_written(self, warehouse: DuckDBWarehouse, relation: Name) -> Mapping[str, Name | Select]:
+        """Return what tonight changes of what is remembered, with what the table holds now of who came."""
+        import numpy as np
+
+        assert self.tonight is not None
+        record, token = self._tokens(warehouse, relation)
+        order = np.argsort(record)
+        _, at = places(record[order], self.persons["record"])
+        held, sits = token[order][at], self.label() >= 0
+        mine = np.argsort(self.persons["who"][sits])
+        told = warehouse.table(self.tonight.changed[remembered.SEATS])
+        now = {name: told.column(name).to_numpy() for name in told.column_names}
+        there, place = places(self.persons["who"][sits][mine], now["who"])
+        now["token"] = np.where(there, held[sits][mine][place], -1) if len(mine) else np.full(len(there), -1)
+        return {**self.tonight.changed, remembered.SEATS: warehouse.lent(changes.arrow(now))}
+
+
+def _with_lost(before: Remembered, rows: Rows) -> Remembered:
+    """Return what is remembered, with who holds other values than were written as one who has lost the seat."""
+    import numpy as np
+
+    memory = before.memory
+    lost = np.isin(memory.who, rows.who[rows.due]) & (memory.seat >= 0)
+    seat = np.where(lost, -2 - memory.seat, memory.seat).astype(np.int32)
+    return replace(before, memory=replace(memory, seat=seat, here=memory.here & ~lost))

@@ -1,0 +1,210 @@
+"""Retention: rows that come of age are anonymized in their table, night after night.
+
+The outsider here is plain Python over copies of the table before and after every night: it knows no class, no memory.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from databases import opened
+
+import sqlmicro
+
+from . import outsider
+from .outsider import BITS
+
+MANY = int(os.environ.get("HISTORIES", "0"))
+K = 3
+NIGHTS = 10
+START = date(2025, 1, 1)
+JOB: dict[str, Any] = {
+    "columns": ["age", "income"], "keep": ["note", "last_visit"], "accept_unique": ["note", "last_visit"],
+    "drop": ["name"], "rest": "drop", "row_key": ["id"], "k": K, "in_place": True, "series": "retention",
+    "only_where": "last_visit < current_date - INTERVAL 30 DAY", "max_loss_of_rows": 1.0, "no_purge": True,
+}  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A row of the table."""
+
+    age: float | None
+    income: float | None
+    name: str | None
+    note: str
+    last_visit: date
+
+
+Table = dict[int, Row]
+
+
+def night(db: Path, number: int, **given: Any) -> dict[str, Any]:
+    """Run the night, counted from 1, and return its report."""
+    report: dict[str, Any] = sqlmicro.mdav(
+        "patients", db=str(db), night=str(START + timedelta(number - 1)), **{**JOB, **given}
+    )
+    return report
+
+
+def copied(db: Path) -> Table:
+    with opened(db, read_only=True) as con:
+        rows = con.execute("SELECT id, age, income, name, note, last_visit FROM patients").fetchall()
+    assert len({row[0] for row in rows}) == len(rows)
+    return {row[0]: Row(*row[1:]) for row in rows}
+
+
+def is_due(row: Row, day: date) -> bool:
+    return row.last_visit < day - timedelta(30)
+
+
+@dataclass
+class World:
+    """A table that others write to between nights."""
+
+    db: Path
+    draw: random.Random
+    given: dict[str, Any] = field(default_factory=dict)
+    anonymized: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """What nights wrote into rows, by their key, as far as an outsider sees it."""
+    emptied: set[int] = field(default_factory=set)
+    ever: set[int] = field(default_factory=set)
+    founders: list[frozenset[int]] = field(default_factory=list)
+    born: int = 0
+
+    def new(self, day: date, ago: int) -> tuple[Any, ...]:
+        self.born += 1
+        number = self.born
+        return (number, float(self.draw.randrange(18, 95)), 2.0 ** (number % BITS), f"n{number}", "x",
+                day - timedelta(self.draw.randrange(ago)))  # fmt: skip
+
+    def begin(self, rows: int) -> None:
+        with opened(self.db) as con:
+            con.execute(
+                "CREATE TABLE patients (id BIGINT PRIMARY KEY, age DOUBLE, income DOUBLE, name VARCHAR, note VARCHAR, "
+                "last_visit DATE)"
+            )
+            con.executemany(
+                "INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?)", [self.new(START, 90) for _ in range(rows)]
+            )
+
+    def others_write(self, day: date) -> None:
+        """Come, leave, and write into rows, whatever became of them."""
+        draw = self.draw
+        with opened(self.db) as con:
+            con.executemany(
+                "INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?)",
+                [self.new(day, 90) for _ in range(draw.randrange(2, 7))],
+            )
+            keys = [key for (key,) in con.execute("SELECT id FROM patients ORDER BY id").fetchall()]
+            held = sorted(set(self.anonymized) & set(keys))
+            con.executemany("DELETE FROM patients WHERE id = ?", [(key,) for key in draw.sample(keys, 3)])
+            for key in draw.sample(held, min(6, len(held))):
+                one = draw.choice((
+                    "age = 50, income = 512, name = 'back', last_visit = $day", "age = 50.5, name = 'back'",
+                    "income = 1024", "name = 'again'", "note = 'y'", "last_visit = $day",
+                ))  # fmt: skip
+                con.execute(f"UPDATE patients SET {one} WHERE id = $key",
+                            {"key": key, "day": day} if "$day" in one else {"key": key})  # fmt: skip
+
+    def one_night(self, number: int) -> None:
+        """Run a night, and hold what the table holds to what is promised."""
+        day = START + timedelta(number - 1)
+        if number > 1:
+            self.others_write(day)
+        before = copied(self.db)
+        report = night(self.db, number, **self.given)
+        after = copied(self.db)
+        assert set(after) == set(before)
+        held = {key for key, (age, income) in self.anonymized.items()
+                if key in before and before[key][:2] == (age, income)}  # fmt: skip
+        due = {key for key, row in before.items() if key not in held and row[:2] != (None, None) and is_due(row, day)}
+        self._others_stay(before, after, held, due)
+        came = {key for key in due if after[key] != before[key] and after[key][:2] != (None, None)}
+        emptied = {key for key in due | held if after[key][:2] == (None, None) and before[key][:2] != (None, None)}
+        waits = due - came - emptied
+        told = report["series"]
+        assert len(waits) == told["withheld"]
+        bare = {key for key, row in after.items() if row[:2] == (None, None)}
+        assert len(bare) == (told["emptied"] or 0)
+        now = (held | came) - emptied
+        assert report["rows"] == len(now)
+        assert told["raw"] == len(set(after) - now - waits - bare)
+        self._classes(before, after, now, came, held)
+        self.anonymized = {key: after[key][:2] for key in now}
+        self.ever |= came
+
+    def _others_stay(self, before: Table, after: Table, held: set[int], due: set[int]) -> None:
+        for key, row in before.items():
+            now = after[key]
+            assert (now.note, now.last_visit) == (row.note, row.last_visit), "what is kept is never written"
+            if key not in held | due and row[:2] != (None, None):
+                assert now == row, "a row that has not come of age stays as it is"
+            if key in held:
+                assert now.name is None
+            if key in due and now != row:
+                assert now.name is None
+
+    def _classes(self, before: Table, after: Table, now: set[int], came: set[int], held: set[int]) -> None:
+        rows: dict[Any, set[int]] = defaultdict(set)
+        for key in now:
+            rows[after[key][:2]].add(key)
+        assert all(len(keys) >= K for keys in rows.values()), "k is kept, counted in the table alone"
+        kept = {self.anonymized[key] for key in held}
+        joins = self.given.get("waiting") == "join"
+        for values, keys in rows.items():
+            new = keys & came
+            if values in kept:
+                assert joins or not new, "nobody comes to a class of an earlier night"
+                continue
+            assert len(new) >= K, "k rows or more come to a class at once"
+            fresh = {key for key in new if key not in self.ever}
+            bits = {self._bit(before[key]): key for key in sorted(fresh)}
+            found = [one for one in outsider.founders(float(values[1]), K, len(fresh)) if one <= set(bits)]
+            assert found, "a mean is that of k rows or more, none of which had a seat before"
+            self.founders.append(frozenset(bits[bit] for bit in found[0]))
+        for key in held & now:  # who moves is what is left of a class of which fewer than k rows are left
+            if self.anonymized[key] != after[key][:2]:
+                was = self.anonymized[key]
+                assert sum(self.anonymized[one] == was for one in held) < K
+                assert was not in rows
+
+    @staticmethod
+    def _bit(row: Row) -> int:
+        assert row.income is not None
+        return int(row.income).bit_length() - 1
+
+
+def history(folder: Path, seed: int, nights: int = NIGHTS, **given: Any) -> World:
+    folder.mkdir(exist_ok=True)
+    world = World(folder / "w.duckdb", random.Random(seed), given)
+    world.begin(40)
+    for number in range(1, nights + 1):
+        world.one_night(number)
+    return world
+
+
+def test_a_few_nights_keep_k_in_a_table_that_others_write_to(tmp_path: Path) -> None:
+    history(tmp_path / "few", 5, nights=3, patience=0)
+
+
+@pytest.mark.slow
+def test_ten_nights_keep_k_in_a_table_that_others_write_to(tmp_path: Path) -> None:
+    world = history(tmp_path / "keep", 1, patience=2)
+    assert len(world.founders) > 6
+    everybody = [key for one in world.founders for key in one]
+    assert len(everybody) == len(set(everybody)), "nobody founds two classes, so that no means cancel each other"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("waiting", ["keep", "join", "empty"])
+def test_random_histories_keep_k(tmp_path: Path, waiting: str) -> None:
+    """HISTORIES=100 runs a hundred."""
+    for seed in range(MANY or 3):
+        history(tmp_path / str(seed), seed, patience=seed % 3, waiting=waiting)
