@@ -17,8 +17,11 @@ def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("id", "BIGINT", {"distinct": 1000}), ("numeric", "identifier")),
-        (("customerId", "INTEGER", {"distinct": 990}), ("numeric", "identifier")),
+        # Nobody computes with a key, of the own record or of another table's: a mean of keys is a wrong one.
+        (("id", "BIGINT", {"distinct": 1000}), ("nominal", "identifier")),
+        (("customerId", "INTEGER", {"distinct": 990}), ("nominal", "identifier")),
+        (("employer_id", "INTEGER", {"distinct": 40}), ("nominal", "quasi")),
+        (("employer_id", "DOUBLE", {"distinct": 40}), ("numeric", "quasi")),
         (("running_number", "BIGINT", {"distinct": 1000, "sequential": True}), ("numeric", "identifier")),
         (("income", "BIGINT", {"distinct": 1000}), ("numeric", "quasi")),
         (("income", "DOUBLE", {"distinct": 1000}), ("numeric", "quasi")),

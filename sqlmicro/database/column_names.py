@@ -359,13 +359,19 @@ def is_household(name: str) -> bool:
 def is_code(name: str) -> bool:
     """Tell whether the name is that of codes of places, occupations, goods or the like, where it stands over numbers.
 
+    So is that of a key, which says which record of another table is meant: nobody computes with it.
+
     >>> [is_code(name) for name in ("codice_comune", "berufKldb", "station_id", "Wahlkreis", "occupation", "isco08")]
     [True, True, True, True, True, True]
     >>> [is_code(name) for name in ("income", "age", "number_of_rooms", "coded_at", "class_size", "room_count")]
     [False, False, False, False, False, False]
+    >>> [is_code(name) for name in ("employer_id", "accountKey", "arzt_nr", "hid", "paid", "household_size")]
+    [True, True, True, True, False, False]
     """
     text = words(name)
-    return _compiled(_CODE).fullmatch(text) is not None and _compiled(_QUALITY).fullmatch(text) is None
+    if _compiled(_CODE).fullmatch(text) or _compiled(_HOUSEHOLD).fullmatch(text):
+        return _compiled(_QUALITY).fullmatch(text) is None
+    return says(name) in ("record id", "person id")
 
 
 def is_digit_group(name: str) -> bool:

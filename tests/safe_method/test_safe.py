@@ -347,3 +347,33 @@ def test_without_columns_to_search_on_there_are_only_groups(workbench: Any) -> N
     for method in ("best", "search"):
         release = workbench.release("safe", db, k=3, method=method)
         assert "search" not in [candidate["algorithm"] for candidate in release.report["candidates"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nulls", ["keep", "pattern"])
+def test_keys_are_never_averaged_beside_a_target_and_weights(workbench: Any, nulls: str) -> None:
+    """A mean of employers is another employer; outcomes are everybody's own; the weighted totals stay."""
+    rng, n = np.random.default_rng(8), 240
+    employers = rng.choice(np.arange(4100, 4160), n).tolist()  # too many for codes by their number
+    table: dict[str, tuple[str, list[Any]]] = {
+        "employer_id": ("INTEGER", [None if i % 12 == 5 else v for i, v in enumerate(employers)]),
+        "sex": ("VARCHAR", rng.choice(["m", "f"], n).tolist()),
+        "age": ("INTEGER", [None if i % 8 == 3 else v for i, v in enumerate(rng.integers(18, 80, n).tolist())]),
+        "well": ("VARCHAR", rng.choice(["yes", "no"], n).tolist()),
+        "pweight": ("DOUBLE", rng.uniform(10, 90, n).tolist()),
+        "id": ("INTEGER", list(range(n))),
+    }
+    release = workbench.release(
+        "safe", workbench.make(table), k=3, target="well", nulls=nulls, keep=["id"], accept_unique=["id"], seed="1",
+        effort="fast", invented=0,
+    )  # fmt: skip
+    rows = release.records(["employer_id", "sex", "age", "well", "pweight", "id"])
+    assert len(rows) == n and {row[0] for row in rows} <= {*table["employer_id"][1]}
+    assert all(table["well"][1][row[5]] == row[3] for row in rows)
+    assert sum(row[4] for row in rows) == pytest.approx(sum(table["pweight"][1]), rel=1e-9)
+    for sex in "mf":
+        total = sum(w for w, who in zip(table["pweight"][1], table["sex"][1], strict=True) if who == sex)
+        assert sum(row[4] for row in rows if row[1] == sex) == pytest.approx(total, rel=1e-9)
+    assert min(Counter(row[:3] for row in rows).values()) >= 3
+    ages = {row[2] for row in rows} - {None}
+    assert ages and release.report["steps"][0]["parameters"]["target"] == "well"
