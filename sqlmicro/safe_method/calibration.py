@@ -110,19 +110,41 @@ def margins_of(groups: np.ndarray, records: np.ndarray, n: np.ndarray, weight: n
 def raked(weight: np.ndarray, margins: Sequence[Margin]) -> Raked:
     """Return weights that have the totals of every margin, as near to those given as raking brings them.
 
-    Factors are above 0. Where no weights have all totals, the one of the whole file is kept, and the rest is said.
+    Factors are above 0. Where no weights have all totals, one margin after the other is taken, those of fewest
+    categories first, if there are weights with its totals too. The last margin is the total of the whole file.
 
     >>> import numpy as np
+    >>> whole = Margin(np.array([0, 0, 0]), np.array([40.0]), joined=False)
     >>> sex = Margin(np.array([0, 0, 1]), np.array([30.0, 10.0]), joined=False)
-    >>> raked(np.array([10.0, 10.0, 20.0]), [sex]).weight.tolist()
+    >>> raked(np.array([10.0, 10.0, 20.0]), [sex, whole]).weight.tolist()
     [15.0, 15.0, 10.0]
+    >>> region = Margin(np.array([0, 1, 2]), np.array([5.0, 5.0, 30.0]), joined=False)  # no weights have both
+    >>> found = raked(np.array([10.0, 10.0, 20.0]), [region, sex, whole])
+    >>> found.weight.tolist(), found.low, found.high, found.off
+    ([15.0, 15.0, 10.0], 0.5, 1.5, [2.0, 0.0, 0.0])
     """
+    whole = len(margins) - 1
+    made, off = _raked_by(weight, margins, range(len(margins)))
+    if max(off) > _SAID:
+        # Raking all of them would take weights to nothing: those of few categories come first.
+        kept = [whole]
+        made, off = _raked_by(weight, margins, kept)
+        for m in sorted(range(whole), key=lambda m: len(margins[m].total)):
+            tried, left = _raked_by(made, margins, [m, *kept])
+            if max(left[one] for one in (m, *kept)) <= _SAID:
+                made, off, kept = tried, left, [m, *kept]
+    factors = made / weight
+    return Raked(made, float(factors.min()), float(factors.max()), off)
+
+
+def _raked_by(weight: np.ndarray, margins: Sequence[Margin], kept: Sequence[int]) -> tuple[np.ndarray, list[float]]:
+    """Return weights that were raked by some of the margins, and by how much every margin is off."""
     import numpy as np
 
     made = weight.astype(float)
     for _ in range(_ROUNDS):
         worst = 0.0
-        for margin in margins:
+        for margin in (margins[m] for m in kept):
             has = np.bincount(margin.category, made, len(margin.total))
             factor = np.divide(margin.total, has, out=np.ones_like(has), where=has > 0)
             made = made * factor[margin.category]
@@ -134,8 +156,7 @@ def raked(weight: np.ndarray, margins: Sequence[Margin]) -> Raked:
         has = np.bincount(margin.category, made, len(margin.total))
         apart = np.divide(np.abs(has - margin.total), margin.total, out=np.zeros_like(has), where=margin.total > 0)
         off.append(float(apart.max()))
-    factors = made / weight
-    return Raked(made, float(factors.min()), float(factors.max()), off)
+    return made, off
 
 
 def _said(cells: Cells, name: str, margins: Sequence[Margin], made: Raked) -> str:

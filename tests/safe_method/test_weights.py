@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
+from sqlmicro.safe_method.calibration import Margin, raked
 from sqlmicro.safe_method.weight_exchange import exchanged
 from sqlmicro.system import secrets
 
@@ -186,3 +187,27 @@ def test_records_with_weights_are_dealt_anew(workbench: Any) -> None:
     assert found["anew"][0] < 0.2 < found["none"][0], found
     assert found["anew"][1] < found["none"][1], found
     assert found["anew"][2] < 0.1, found
+
+
+def test_where_no_weights_have_all_totals_those_of_fewer_categories_are_kept() -> None:
+    """Rows of 4 regions have the totals of sex and region; employers ask for others, which only nothing would meet."""
+    rng, groups = np.random.default_rng(5), 200
+    region, sex, employer = (rng.integers(0, size, groups) for size in (4, 2, 20))
+    weight = rng.uniform(50, 150, groups)
+    true = weight * rng.uniform(0.8, 1.25, groups)
+    totals = [np.bincount(codes, true) for codes in (employer, region, sex)]
+    # All who work for employer 0 are of region 0, whose total is below that of the employer.
+    region[employer == 0] = 0
+    totals[0] = totals[0] * 0.5
+    totals[0][0] += true.sum() - totals[0].sum()
+    codes = [employer, region, sex, np.zeros(groups, dtype=np.int64)]
+    margins = [
+        Margin(of, total, joined=False) for of, total in zip(codes, [*totals, np.array([true.sum()])], strict=True)
+    ]
+    assert totals[0][0] > totals[1][0]
+    made = raked(weight, margins)
+    for of, total in zip(codes[1:], [*totals[1:], np.array([true.sum()])], strict=True):
+        assert np.bincount(of, made.weight) == pytest.approx(total, rel=1e-9)
+    assert made.off[0] > 0.1 and max(made.off[1:]) <= 1e-9
+    assert 0.3 < made.low <= made.high < 3  # raking all of them goes on until some weights are nothing
+    assert raked(weight, margins[1:]).weight == pytest.approx(made.weight)
