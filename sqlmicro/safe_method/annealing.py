@@ -52,13 +52,16 @@ _AT_MOST, _PARTS = 2.0, (1.0, 0.2)
 _LACK, _LOOSE = 1_000, 2
 
 
-def proposals_for(problem: Problem, limits: Limits, effort: Effort) -> int:
-    """Return how many proposals are made: in proportion to the combinations, but no more than fit into the time."""
+def proposals_for(problem: Problem, limits: Limits, effort: Effort, share: float = 1.0) -> int:
+    """Return how many proposals are made: in proportion to the combinations, but no more than fit into the time.
+
+    A search of a part of the records takes that `share` of the time, however many combinations the part has.
+    """
     terms = problem.cell.shape[1] + limits.sums
-    most = _PROPOSALS[effort] * min(2.0, _TERMS_OF_PROPOSALS / max(1, terms))
+    most = share * _PROPOSALS[effort] * min(2.0, _TERMS_OF_PROPOSALS / max(1, terms))
     if problem.cell.size > _CACHE:
         most /= 2
-    return int(min(most, max(_LEAST_PROPOSALS, _PROPOSALS_PER_COMBINATION[effort] * len(problem.n))))
+    return int(max(_LEAST_PROPOSALS, min(most, _PROPOSALS_PER_COMBINATION[effort] * len(problem.n))))
 
 
 def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndarray, rng: np.random.Generator) -> State:

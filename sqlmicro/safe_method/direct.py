@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
+_IN_STRATA = 2.0
+"""All strata, by patterns of missing values too, together make at most so many times the proposals of one search."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -143,7 +146,8 @@ class Search:
             pool = self.keyed.pool(combined, inside, size) if self.keyed else None
             file = combined.file(size, pool.new if pool else None)
             part = limit / len(self.strata) if limit else limit
-            dealt, found = _search(cells, inside, combined, file, pool, settings, part, rng, tick)
+            share = min(1.0, _IN_STRATA * float(cells.n[inside].sum() / cells.n.sum()))
+            dealt, found = _search(cells, inside, combined, file, pool, settings, share, part, rng, tick)
             if settings.anew:
                 (cell, label, count), becomes = dealt, np.arange(len(file[2]))
                 shown.append((file[0], np.full(len(becomes), len(shown)), np.full(len(becomes), size)))
@@ -208,11 +212,12 @@ def _search(
     file: File,
     pool: Pool | None,
     settings: Settings,
+    share: float,
     time_limit: float | None,
     rng: np.random.Generator,
     tick: Tick,
 ) -> tuple[Dealt, Found]:
-    """Search one stratum; return how many records of which cell become which combination, and what was found."""
+    """Search one stratum in its `share` of the time; return how many records of a cell become what, and more."""
     import numpy as np
 
     n, weights, means = cells.n[inside], cells.weights[inside], mean_tables(cells, combined, settings)
@@ -226,8 +231,8 @@ def _search(
         )  # fmt: skip
     else:
         found = search(
-            *file, rng, tick, weights=weight, max_shift=shift, effort=effort, time_limit=time_limit, pool=pool,
-            means=means,
+            *file, rng, tick, weights=weight, max_shift=shift, effort=effort, share=share, time_limit=time_limit,
+            pool=pool, means=means,
         )  # fmt: skip
     dealt = deal(combined.of_cell, n, found.cell, found.target, found.count)
     if weighted:

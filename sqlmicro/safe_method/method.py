@@ -172,10 +172,11 @@ def safe(
     Tables, sums, means and modes are weighted, to six digits after the point; groups have k records. Memory and time
     follow the combinations that occur together with their weight. The mean weight of a group is released, raked.
 
-    The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
-    repeated exactly. With `round` the dealing keeps the counts by multiples of a step, up to 200, in place of deciles;
-    without it the search does. The mean of each group is released as `unify_numeric` says; `rounded-mean` is moved for
-    the spread of its column. A combination that occurs k times gains or loses at most `max_shift` records.
+    The search takes about 25 CPU seconds at most with effort full, 5 with fast; all strata, and patterns of missing
+    values, twice as long, each by its share of the records. One that a time limit stops cannot be repeated exactly.
+    With `round` the dealing keeps the counts by multiples of a step, up to 200, in place of deciles; without it the
+    search does. The mean of each group is released as `unify_numeric` says; `rounded-mean` is moved for the spread of
+    its column. A combination that occurs k times gains or loses at most `max_shift` records.
 
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.

@@ -68,6 +68,7 @@ def search(
     weights: np.ndarray | None = None,
     max_shift: int | None = None,
     effort: Effort = "full",
+    share: float = 1.0,
     restarts: int = 1,
     time_limit: float | None = None,
     objective: Objective | None = None,
@@ -103,6 +104,8 @@ def search(
         By default k / 2, rounded up. Exceeded only where the number of records could not be kept otherwise.
     effort : {"fast", "full"}
         About 5 or 25 CPU seconds at most.
+    share : float
+        Of that time, where the records are a part of a file.
     restarts : int
         Searches from different starts; the best is returned. Each costs as much as the first.
     time_limit : float, optional
@@ -151,7 +154,7 @@ def search(
     unit = np.ones(len(n)) if weights is None else weights
     shift = -(-k // 2) if max_shift is None else max_shift
     problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices, means)
-    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, limits, effort))
+    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, limits, effort, share))
     denial = None
     if pool:
         may_open = opened_up(pool, problem, limits, table_of_cell)

@@ -164,3 +164,39 @@ def test_the_cluster_method_is_left_out_where_its_coordinates_would_fill_the_mem
     assert [one["algorithm"] for one in report["candidates"]] == ["search"]
     assert any("the cluster method was left out" in note for note in report["notes"])
     assert len(_release(workbench, _incomes(30, 5), method="cluster").report["candidates"]) > 1
+
+
+def test_patterns_of_missing_values_share_the_proposals_of_a_search(
+    workbench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixteen patterns together make twice those of one search at most, or the fewest that each must; none alone more.
+
+    What a search may make at most is set to 30 000 here: one of the records that lack nothing would take it all.
+    """
+    from sqlmicro.safe_method import annealing
+
+    rng, n = np.random.default_rng(4), 640
+    made: list[tuple[int, int]] = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        found = search(*arguments, **options)
+        made.append((int(arguments[2].sum()), found.proposals))
+        return found
+
+    monkeypatch.setattr(direct, "search", counted)
+    monkeypatch.setattr(annealing, "_PROPOSALS", {"fast": 30_000, "full": 30_000})
+    monkeypatch.setattr(annealing, "_LEAST_PROPOSALS", 100)
+    table = {}
+    for name, gaps in (("a", 1), ("b", 2), ("c", 4), ("d", 8), ("e", 0)):
+        values = [f"{name}{v}" for v in rng.integers(0, 7, n)]
+        # Every pattern of gaps has as many records, but that without gaps, which has five times as many.
+        table[name] = ("VARCHAR", [None if gaps & max(0, i % 20 - 4) else v for i, v in enumerate(values)])
+    release = workbench.release(
+        "safe", workbench.make(table), columns=list(table), k=3, seed="1", nulls="pattern", invented=0
+    )
+    # Few terms: twice as many proposals in the time of one search. What is above its limit at the end gets some more.
+    most, more = 2 * 30_000, 1 + annealing._REPAIRS / annealing._CHUNKS
+    assert sorted(records for records, _ in made) == [32] * 15 + [160] and len(release.records(list(table))) == n
+    for records, proposals in made:
+        assert proposals <= more * (2 * most * records / n + annealing._CHUNKS)
+    assert sum(proposals for _, proposals in made) > most  # more than one search: the share is taken up
