@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ ONLY_NUMBERS = {"swap", "secure-k-ward", "single-axis", "individual-ranking", "o
 COLUMN = {"individual-ranking", "optimal-univariate"}
 WHOLE = {*KINDS, "safe"} - {"noise", "swap", "shuffle"}
 MASKS = {"mondrian", "mondrian relaxed", "suppress", "generalize", "generalize local", "noise", "swap", "shuffle"}
-NOT_SENSITIVE = {"noise", "swap", "shuffle", "suppress", "generalize local"}
-"""Methods that do not keep what is asked of the records of a person or household, and say so."""
+NOT_SENSITIVE = {"noise", "swap", "shuffle"}
+"""Methods that make no classes."""
 
 
 def table(rng: np.random.Generator) -> list[Row]:
@@ -101,6 +101,12 @@ def classes(rows: list[Row], columns: list[str]) -> list[list[int]]:
     return list(found.values())
 
 
+def apart(values: list[str], before: list[Row], column: str) -> float:
+    """Return how far some values are from those of the table: t, where any two values are one apart."""
+    here, whole = Counter(values), Counter(row[column] for row in before)
+    return sum(abs(here[v] / len(values) - n / len(before)) for v, n in whole.items()) / 2
+
+
 def faults(
     before: list[Row],
     after: list[Row],
@@ -112,6 +118,7 @@ def faults(
     of_person: str | None = None,
     sensitive: str | None = None,
     least: int = 0,
+    farthest: float | None = None,
 ) -> list[str]:
     """Return what a release does not keep of what it must; `after` are the released records, by rid."""
     original = {row["rid"]: row for row in before}
@@ -134,6 +141,9 @@ def faults(
         fewest = min(len({old[at][sensitive] for at in members}) for members in classes(after, over))
         if fewest < least:
             found.append(f"{fewest} values of {sensitive} in a class of {over}")
+        far = max(apart([old[at][sensitive] for at in members], before, sensitive) for members in classes(after, over))
+        if farthest is not None and far > farthest + 1e-9:
+            found.append(f"{far} from the table in {sensitive} in a class of {over}")
     for over in together:
         fewest = min(counted(old, members, person) for members in classes(after, over))
         if fewest < k:

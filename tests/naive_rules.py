@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
-from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 
 ROUNDING = 2e-9
 
@@ -79,7 +80,12 @@ def keeps(rules, rows):
         return False
     if rules.persons is not None and len({int(rules.persons[i]) for i in rows}) < rules.k:
         return False
-    return all(keeps_column(one, [int(one.codes[i]) for i in rows]) for one in rules.sensitive)
+    if not all(keeps_column(one, [int(one.codes[i]) for i in rows]) for one in rules.sensitive):
+        return False
+    if rules.members is None:
+        return True
+    inside = [m for m, unit in enumerate(rules.members.unit) if int(unit) in set(rows)]
+    return all(keeps_column(one, [int(one.codes[m]) for m in inside]) for one in rules.members.sensitive)
 
 
 def groups_of(labels):
@@ -121,3 +127,10 @@ def random_rules(rng, n, *, many=6):
     persons = np.unique(rng.integers(0, max(2, n // 2), n), return_inverse=True)[1] if rng.random() < 0.4 else None
     columns = tuple(random_sensitive(rng, n, many=many) for _ in range(rng.integers(0, 4)))
     return Rules(int(rng.integers(1, 5)), persons, columns)
+
+
+def random_units(rng, n, *, many=6):
+    """Return the same for n units of up to four records each, whose sensitive columns hold of the records."""
+    unit = rng.permutation(np.repeat(np.arange(n), rng.integers(1, 5, n)))
+    of_records = tuple(random_sensitive(rng, len(unit), many=many) for _ in range(rng.integers(1, 3)))
+    return replace(random_rules(rng, n, many=many), members=Members(unit, of_records))

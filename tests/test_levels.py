@@ -69,7 +69,7 @@ def checked(w: Any, seed: int) -> str:
         assert nulls or not possible(rows, k, person, household), f"seed {seed}, {kind}, {keys}: {error}"
         return f"refused {nulls}"
     wrong = faults(rows, after, columns, kind, k, person, household, keys.get("of_person"),
-                   keys.get("sensitive"), keys.get("min_l", 0))  # fmt: skip
+                   keys.get("sensitive"), keys.get("min_l", 0), keys.get("max_t"))  # fmt: skip
     assert not wrong, f"seed {seed}, {kind}, k = {k}, {keys}, {columns}: {wrong}"
     return kind
 

@@ -257,7 +257,7 @@ class Search:
     def _begin(self, labels: np.ndarray) -> None:
         self._left = self._work
         slots = max(int(labels.max()) + 1, len(labels) // self._rules.k) + 1
-        self._state = state_of(self._X, labels, self._columns, self._rules.k, slots)
+        self._state = state_of(self._X, labels, self._columns, self._rules, slots)
 
     def _loss(self) -> float:
         within = late("sqlmicro.guarantees._state_kernels", "within")

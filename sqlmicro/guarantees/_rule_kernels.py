@@ -23,7 +23,7 @@ _GUESSED = 12  # places from which on a guess is made where to look
 class Columns(NamedTuple):
     """What must hold of some columns in every group; persons are a column of which a group has at least k values."""
 
-    code: np.ndarray  # (C, n) int32: the value of every record
+    code: np.ndarray  # (C, n) int32: the value of every record; its number where it has a bundle of them
     ordered: np.ndarray  # (C,) bool
     counted: np.ndarray  # (C,) bool: whether nothing but the number of distinct values matters, as with persons
     first: np.ndarray  # (C,) int64: where the shares of a column begin

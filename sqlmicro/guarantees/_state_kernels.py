@@ -20,7 +20,8 @@ _NONE = 2**31 - 1  # no value has this number
 class State(NamedTuple):
     """Groups that change record by record; what belongs to one lies side by side from `start` on, with room to grow.
 
-    A column is kept as runs: the values that occur in a group, ascending, and how often each occurs.
+    A column is kept as runs: the values that occur in a group, ascending, and how often each occurs. A record may be a
+    unit of several: of their columns, which come last, it has a bundle of values, ascending.
     """
 
     X: np.ndarray  # (n, p)
@@ -37,8 +38,67 @@ class State(NamedTuple):
     value: np.ndarray  # (C, room of all) int32
     count: np.ndarray  # (C, room of all) int32
     top: np.ndarray  # (1,) int64: what lies behind is free
-    values: np.ndarray  # (n,) int32: scratch, the runs of a group as it would be
-    counts: np.ndarray  # (n,) int32
+    values: np.ndarray  # int32: scratch, the runs of a group as it would be
+    counts: np.ndarray  # int32
+    begin: np.ndarray  # (B, n + 1) int64: of the last B columns, where the bundle of every record begins
+    inside: np.ndarray  # (2, values of all bundles) int32: the values of one bundle after the other, how often each
+
+
+@njit(cache=True, _nrt=False)
+def _bundle(state, c, i):
+    """Return where the values of a record lie in a column of bundles, and where they end; nowhere for -1."""
+    if i < 0:
+        return 0, 0
+    b = c - len(state.runs) + len(state.begin)
+    return state.begin[b, i], state.begin[b, i + 1]
+
+
+@njit(cache=True, _nrt=False)
+def _runs_of_bundles(state, c, g, h, out, new):
+    """Write the runs that `_runs` is asked for, of a column in which records have bundles of values."""
+    value, count, inside, times = state.value, state.count, state.inside[0], state.inside[1]
+    i, end = state.start[g], state.start[g] + state.runs[c, g]
+    j, other_end = 0, 0
+    if h >= 0:
+        j, other_end = state.start[h], state.start[h] + state.runs[c, h]
+    leaving, last = _bundle(state, c, out)
+    coming, stop = _bundle(state, c, new)
+    m = 0
+    while True:
+        q = _NONE
+        if i < end:
+            q = value[c, i]
+        if j < other_end and value[c, j] < q:
+            q = value[c, j]
+        if coming < stop and inside[coming] < q:
+            q = inside[coming]
+        if q == _NONE:
+            return m
+        x = 0
+        if i < end and value[c, i] == q:
+            x = count[c, i]
+            i += 1
+        if j < other_end and value[c, j] == q:
+            x += count[c, j]
+            j += 1
+        if coming < stop and inside[coming] == q:
+            x += times[coming]
+            coming += 1
+        if leaving < last and inside[leaving] == q:
+            x -= times[leaving]
+            leaving += 1
+        if x > 0:
+            state.values[m], state.counts[m] = q, x
+            m += 1
+
+
+@njit(cache=True, _nrt=False)
+def _counted(counts, m):
+    """Return how many values the first m runs are."""
+    found = 0
+    for j in range(m):
+        found += counts[j]
+    return found
 
 
 @njit(cache=True, _nrt=False)
@@ -109,7 +169,8 @@ def misses(state, columns, k, g, h, out, new):
     if size == 0:
         return 0.0
     missed = max(0.0, float(k - size))
-    for c in range(len(columns.ordered)):
+    plain = len(state.runs) - len(state.begin)
+    for c in range(plain):
         if out >= 0 and new >= 0 and h < 0 and columns.code[c, out] == columns.code[c, new]:
             missed += state.missed_in[c, g]
         elif columns.counted[c] and h < 0:
@@ -117,6 +178,9 @@ def misses(state, columns, k, g, h, out, new):
         else:
             m = _runs(state, columns, c, g, h, out, new)
             missed += column_misses(columns, c, state.values, state.counts, m, size)
+    for c in range(plain, len(columns.ordered)):
+        m = _runs_of_bundles(state, c, g, h, out, new)
+        missed += column_misses(columns, c, state.values, state.counts, m, _counted(state.counts, m))
     return missed
 
 
@@ -125,12 +189,24 @@ def settle(state, columns, k, g):
     """Count anew what a group misses."""
     size, a = state.size[g], state.start[g]
     missed = max(0.0, float(k - size)) if size > 0 else 0.0
+    plain = len(state.runs) - len(state.begin)
     for c in range(len(columns.ordered)):
-        b = a + state.runs[c, g]
-        found = column_misses(columns, c, state.value[c, a:b], state.count[c, a:b], b - a, size) if size > 0 else 0.0
+        b, records = a + state.runs[c, g], size
+        if c >= plain:
+            records = _counted(state.count[c, a:b], b - a)
+        found = column_misses(columns, c, state.value[c, a:b], state.count[c, a:b], b - a, records) if size > 0 else 0.0
         state.missed_in[c, g] = found
         missed += found
     state.missed[g] = missed
+
+
+@njit(cache=True, _nrt=False)
+def _needs(state, g):
+    """Return the room that a group needs for its members and its runs."""
+    room = state.size[g]
+    for c in range(len(state.runs)):
+        room = max(room, state.runs[c, g])
+    return room
 
 
 @njit(cache=True, _nrt=True)
@@ -142,7 +218,8 @@ def _compact(state):
         if state.size[g] == 0:
             state.room[g] = 0
             continue
-        _copy(state, member, value, count, g, top, state.size[g] + state.size[g] // 4 + 2)
+        needed = _needs(state, g)
+        _copy(state, member, value, count, g, top, needed + needed // 4 + 2)
         top += state.room[g]
     state.top[0] = top
 
@@ -161,7 +238,7 @@ def _copy(state, member, value, count, g, to, room):
 
 @njit(cache=True, _nrt=False)
 def _make_room(state, g, room):
-    """Give a group room for so many records."""
+    """Give a group so much room."""
     if state.room[g] >= room:
         return
     if state.top[0] + 2 * room > len(state.member):
@@ -171,32 +248,58 @@ def _make_room(state, g, room):
 
 
 @njit(cache=True, _nrt=False)
+def _add(state, c, g, q, times):
+    """Add a value, so many times, to the runs of a group."""
+    value, count, a = state.value, state.count, state.start[g]
+    end = a + state.runs[c, g]
+    at = _find(value, c, a, end, q)
+    if at < end and value[c, at] == q:
+        count[c, at] += times
+        return
+    for z in range(end, at, -1):
+        value[c, z], count[c, z] = value[c, z - 1], count[c, z - 1]
+    value[c, at], count[c, at] = q, times
+    state.runs[c, g] += 1
+
+
+@njit(cache=True, _nrt=False)
+def _remove(state, c, g, q, times):
+    """Remove a value, so many times, from the runs of a group."""
+    value, count, a = state.value, state.count, state.start[g]
+    end = a + state.runs[c, g]
+    at = _find(value, c, a, end, q)
+    count[c, at] -= times
+    if count[c, at] == 0:
+        for z in range(at, end - 1):
+            value[c, z], count[c, z] = value[c, z + 1], count[c, z + 1]
+        state.runs[c, g] -= 1
+
+
+@njit(cache=True, _nrt=False)
 def put(state, columns, i, g):
     """Put a record that is in no group into group g."""
-    size = state.size[g]
-    _make_room(state, g, size + 1)
-    a = state.start[g]
-    state.member[a + size] = i
+    size, plain = state.size[g], len(state.runs) - len(state.begin)
+    room = size + 1
+    for c in range(plain, len(columns.ordered)):
+        first, stop = _bundle(state, c, i)
+        room = max(room, state.runs[c, g] + stop - first)
+    _make_room(state, g, room)
+    state.member[state.start[g] + size] = i
     state.place[i], state.label[i], state.size[g] = size, g, size + 1
     for j in range(state.X.shape[1]):
         state.sums[g, j] += state.X[i, j]
-    for c in range(len(columns.ordered)):
-        value, count, q = state.value, state.count, columns.code[c, i]
-        end = a + state.runs[c, g]
-        at = _find(value, c, a, end, q)
-        if at < end and value[c, at] == q:
-            count[c, at] += 1
-            continue
-        for z in range(end, at, -1):
-            value[c, z], count[c, z] = value[c, z - 1], count[c, z - 1]
-        value[c, at], count[c, at] = q, 1
-        state.runs[c, g] += 1
+    for c in range(plain):
+        _add(state, c, g, columns.code[c, i], 1)
+    for c in range(plain, len(columns.ordered)):
+        first, stop = _bundle(state, c, i)
+        for z in range(first, stop):
+            _add(state, c, g, state.inside[0, z], state.inside[1, z])
 
 
 @njit(cache=True, _nrt=False)
 def take(state, columns, i):
     """Take a record out of its group."""
-    g = state.label[i]
+    g, plain = state.label[i], len(state.runs) - len(state.begin)
     a, size = state.start[g], state.size[g] - 1
     last = state.member[a + size]
     state.member[a + state.place[i]] = last
@@ -204,25 +307,25 @@ def take(state, columns, i):
     state.label[i], state.size[g] = -1, size
     for j in range(state.X.shape[1]):
         state.sums[g, j] = state.sums[g, j] - state.X[i, j] if size else 0.0
-    for c in range(len(columns.ordered)):
-        value, count = state.value, state.count
-        end = a + state.runs[c, g]
-        at = _find(value, c, a, end, columns.code[c, i])
-        count[c, at] -= 1
-        if count[c, at] == 0:
-            for z in range(at, end - 1):
-                value[c, z], count[c, z] = value[c, z + 1], count[c, z + 1]
-            state.runs[c, g] -= 1
+    for c in range(plain):
+        _remove(state, c, g, columns.code[c, i], 1)
+    for c in range(plain, len(columns.ordered)):
+        first, stop = _bundle(state, c, i)
+        for z in range(first, stop):
+            _remove(state, c, g, state.inside[0, z], state.inside[1, z])
 
 
 @njit(cache=True, _nrt=False)
 def unite(state, columns, k, g, h):
     """Put all of group h into group g."""
     size = state.size[g]
-    _make_room(state, g, size + state.size[h])
+    room, plain = size + state.size[h], len(state.runs) - len(state.begin)
+    for c in range(plain, len(columns.ordered)):
+        room = max(room, state.runs[c, g] + state.runs[c, h])
+    _make_room(state, g, room)
     a, b = state.start[g], state.start[h]
     for c in range(len(columns.ordered)):
-        m = _runs(state, columns, c, g, h, -1, -1)
+        m = _runs(state, columns, c, g, h, -1, -1) if c < plain else _runs_of_bundles(state, c, g, h, -1, -1)
         for z in range(m):
             state.value[c, a + z], state.count[c, a + z] = state.values[z], state.counts[z]
         state.runs[c, g], state.runs[c, h] = m, 0
@@ -242,18 +345,28 @@ def unite(state, columns, k, g, h):
 @njit(cache=True, _nrt=False)
 def part(state, columns, k, g, h, chosen):
     """Give the members of group g that are chosen, by their place in it, to the slot h, which is free."""
-    size, moved = state.size[g], 0
+    size, moved, plain = state.size[g], 0, len(state.runs) - len(state.begin)
     for z in range(size):
         moved += chosen[z]
-    _make_room(state, h, moved)
+    room = moved
+    for c in range(plain, len(columns.ordered)):
+        room = max(room, state.runs[c, g])
+    _make_room(state, h, room)
     a, b = state.start[g], state.start[h]
     for c in range(len(columns.ordered)):
         value, count, runs, leaving = state.value, state.count, state.runs[c, g], state.counts
         for r in range(runs):
             leaving[r] = 0
         for z in range(size):
-            if chosen[z]:
-                leaving[_find(value, c, a, a + runs, columns.code[c, state.member[a + z]]) - a] += 1
+            if not chosen[z]:
+                continue
+            i = state.member[a + z]
+            if c < plain:
+                leaving[_find(value, c, a, a + runs, columns.code[c, i]) - a] += 1
+            else:
+                first, last = _bundle(state, c, i)
+                for y in range(first, last):
+                    leaving[_find(value, c, a, a + runs, state.inside[0, y]) - a] += state.inside[1, y]
         stay, go = a, b
         for r in range(runs):
             q, x = value[c, a + r], count[c, a + r]
@@ -282,16 +395,13 @@ def part(state, columns, k, g, h, chosen):
 
 
 @njit(cache=True, _nrt=False)
-def fill(state, label):
-    """Put every record into the group of its label; `place_runs` follows for every column."""
+def fill(state, label, needs):
+    """Put every record into the group of its label, of which each needs so much room; `place_runs` follows."""
     n, p = state.X.shape
-    for i in range(n):
-        state.size[label[i]] += 1
     top = 0
     for g in range(len(state.size)):
-        state.start[g], state.room[g] = top, state.size[g] + state.size[g] // 4 + 2
+        state.start[g], state.room[g] = top, needs[g] + needs[g] // 4 + 2
         top += state.room[g]
-        state.size[g] = 0
     state.top[0] = top
     for i in range(n):
         g = label[i]

@@ -184,7 +184,7 @@ def _least_equal(shares: np.ndarray, size: int) -> float:
     return float(np.maximum(counts / size - shares, 0).sum())
 
 
-def _records_of(rules: Rules) -> int:
+def records_of(rules: Rules) -> int:
     """Return the number of records that rules are about."""
     if rules.persons is not None:
         return len(rules.persons)
@@ -203,7 +203,7 @@ def refuse_impossible(work: Work, rules: Rules) -> None:
     """
     import numpy as np
 
-    n = _records_of(rules)
+    n = records_of(rules)
     strata = work.stratum_numbers(n)
     sizes = np.bincount(strata)
     whole = bound(rules, n)

@@ -239,15 +239,17 @@ class Tally:
 
     @classmethod
     def of(cls, rules: Rules, label: np.ndarray, classes: int) -> Tally:
-        """Count the records of every class; `label` has that of every record."""
+        """Count the records of every class; `label` has that of every record, which may be a unit of several."""
         import numpy as np
 
-        persons = rules.persons
+        persons, members = rules.persons, rules.members
+        kept = [(one, label) for one in rules.sensitive]
+        kept += [(one, label[members.unit]) for one in members.sensitive] if members else []
         return cls(
             rules.k,
             np.bincount(label, minlength=classes),
             None if persons is None else Histogram.of(label, persons, classes, int(persons.max(initial=-1)) + 1),
-            tuple((one, Histogram.of(label, one.codes, classes, len(one.shares))) for one in rules.sensitive),
+            tuple((one, Histogram.of(own, one.codes, classes, len(one.shares))) for one, own in kept),
         )
 
     def merged(self, into: np.ndarray, classes: int) -> Tally:

@@ -84,7 +84,7 @@ def refuse_members(work: Work, rules: Rules) -> None:
     if rules.members is not None:
         raise ParameterError(
             f"{work.where}, sensitive", "is not kept where columns belong to a person or household", "such columns",
-            "Use a method that groups by distance, such as mdav, or mondrian",
+            "Use a method that groups by distance, such as mdav, or suppress or mondrian",
         )  # fmt: skip
 
 

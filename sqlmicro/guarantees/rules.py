@@ -95,6 +95,11 @@ class Rules:
         return self.persons is None and not self.sensitive and self.members is None
 
     @property
+    def asked(self) -> Rules:
+        """What is asked and no more: where records are units, sensitive columns are those of their members alone."""
+        return replace(self, sensitive=()) if self.members else self
+
+    @property
     def alone(self) -> Rules:
         """The rules for the records themselves, whatever must hold of their members."""
         return replace(self, members=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.guarantees.rules import SLACK, Rules, Sensitive
+from sqlmicro.guarantees.rules import SLACK, Members, Rules, Sensitive
 from sqlmicro.registry import late
 
 if TYPE_CHECKING:
@@ -55,26 +55,38 @@ def missing(labels: np.ndarray, rules: Rules) -> np.ndarray:
     return missed
 
 
-def _runs(labels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _runs(
+    labels: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return group, value and count of every value in every group, group after group, values ascending."""
     import numpy as np
 
     values = int(codes.max(initial=0)) + 1
-    pairs, counts = np.unique(labels.astype(np.int64) * values + codes, return_counts=True)
+    key = labels.astype(np.int64) * values + codes
+    if times is None:
+        pairs, counts = np.unique(key, return_counts=True)
+    else:
+        pairs, place = np.unique(key, return_inverse=True)
+        counts = np.bincount(place, times, minlength=len(pairs))
     return pairs // values, (pairs % values).astype(np.int32), counts.astype(np.int32)
 
 
 def columns_of(rules: Rules, n: int) -> Columns:
-    """Return the rules of n records as the arrays that kernels read; the persons are the first column."""
+    """Return the rules of n records as the arrays that kernels read; the persons are the first column.
+
+    Where records are units, what must hold of their members comes last: a unit has a bundle of values there.
+    """
     import numpy as np
 
     columns_type = late("sqlmicro.guarantees._rule_kernels", "Columns")
 
-    codes = [one.codes for one in rules.sensitive]
-    levels = [one.levels for one in rules.sensitive]
-    shares = [np.asarray(one.shares, dtype=float) for one in rules.sensitive]
-    limits = [_limits(one) for one in rules.sensitive]
-    ordered = [one.ordered for one in rules.sensitive]
+    members = rules.members.sensitive if rules.members else ()
+    sensitive = (*rules.sensitive, *members)
+    codes = [*(one.codes for one in rules.sensitive), *(np.arange(n) for _ in members)]
+    levels = [one.levels for one in sensitive]
+    shares = [np.asarray(one.shares, dtype=float) for one in sensitive]
+    limits = [_limits(one) for one in sensitive]
+    ordered = [one.ordered for one in sensitive]
     if rules.persons is not None:
         codes, shares, ordered = [rules.persons, *codes], [np.zeros(0), *shares], [False, *ordered]
         levels = [(), *levels]
@@ -104,6 +116,18 @@ def columns_of(rules: Rules, n: int) -> Columns:
     return columns
 
 
+def _bundles(members: Members | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the bundle of every unit begins in each column of their members, and all bundles."""
+    import numpy as np
+
+    begin, inside = [np.zeros((0, n + 1), dtype=np.int64)], [np.zeros((2, 0), dtype=np.int32)]
+    for one in members.sensitive if members else ():
+        unit, value, count = _runs(members.unit, one.codes)  # type: ignore[union-attr]
+        begin.append(np.searchsorted(unit, np.arange(n + 1))[None] + sum(found.shape[1] for found in inside))
+        inside.append(np.array([value, count]))
+    return np.concatenate(begin), np.concatenate(inside, axis=1)
+
+
 def _counted(limits: tuple[float, ...]) -> bool:
     """Return whether these limits, as `_limits` returns them, are of the number of distinct values only."""
     _, log_l, recursive_l, _, t, alpha, beta = limits
@@ -121,23 +145,30 @@ def _limits(one: Sensitive) -> tuple[float, ...]:
     return (one.l, log_l, one.recursive_l, one.c, at_most(one.t), at_most(one.alpha), 1 + at_most(one.beta))
 
 
-def state_of(X: np.ndarray, labels: np.ndarray, columns: Columns, k: int, slots: int) -> State:
-    """Return the state of a grouping of X (n, p), C-contiguous, with so many slots for groups."""
+def state_of(X: np.ndarray, labels: np.ndarray, columns: Columns, rules: Rules, slots: int) -> State:
+    """Return the state of a grouping of X (n, p), C-contiguous, with so many slots; the columns are those of rules."""
     import numpy as np
 
     kernels = late("sqlmicro.guarantees._state_kernels")
 
     n, p = X.shape
-    c, pool = len(columns.ordered), 6 * n + 8 * slots + 16
+    begin, inside = _bundles(rules.members, n)
+    c, plain = len(columns.ordered), len(columns.ordered) - len(begin)
+    room = np.diff(begin).max(axis=0, initial=1)
+    pool = 6 * int(room.sum()) + 8 * slots + 16
+    scratch = max(n, inside.shape[1]) + 1
     whole = np.int64
     state: State = kernels.State(
         X, np.full(n, -1, whole), np.empty(n, whole), np.zeros(slots, whole), np.zeros((slots, p)), np.zeros(slots),
         np.zeros((c, slots)), np.zeros(slots, whole), np.zeros(slots, whole), np.zeros((c, slots), whole),
         np.empty(pool, whole), np.empty((c, pool), np.int32), np.empty((c, pool), np.int32), np.zeros(1, whole),
-        np.empty(n + 1, np.int32), np.empty(n + 1, np.int32),
+        np.empty(scratch, np.int32), np.empty(scratch, np.int32), begin, inside,
     )  # fmt: skip
-    kernels.fill(state, labels.astype(whole))
-    for c, codes in enumerate(columns.code):
-        kernels.place_runs(state, c, *_runs(labels, codes))
-    kernels.settle_all(state, columns, k)
+    kernels.fill(state, labels.astype(whole), np.bincount(labels, room, minlength=slots).astype(whole))
+    for column, codes in enumerate(columns.code[:plain]):
+        kernels.place_runs(state, column, *_runs(labels, codes))
+    for column, first in enumerate(begin, plain):
+        value, times = inside[:, first[0] : first[n]]
+        kernels.place_runs(state, column, *_runs(np.repeat(labels, np.diff(first)), value, times))
+    kernels.settle_all(state, columns, rules.k)
     return state

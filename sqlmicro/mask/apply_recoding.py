@@ -122,8 +122,7 @@ def _kept(work: Work, known: Name, k: int) -> Name:
     classes = work.run(
         "mask/recoded_classes.sql", "classes", relation=work.relation, values=known, columns=[*taken, *strata]
     )
-    rules = guarantees.with_households(work, guarantees.rules(work, k))
-    guarantees.refuse_members(work, rules)
+    rules = guarantees.with_households(work, guarantees.rules(work, k).asked)
     if rules.only_k:
         return work.run("mask/large_classes.sql", "kept", classes=classes, k=k)
     return _kept_of(work, classes, rules)

@@ -221,9 +221,9 @@ class KeptSuppression:
         """Return the state of the classes, and the search, with slots for more: `shown` are those that it may make."""
         import numpy as np
 
-        now, k = self._now, self._demand.rules.k
+        now, rules = self._now, self._demand.rules
         slots = len(now.size) + more
-        state = state_of(np.ascontiguousarray(self._demand.weights[:, None]), now.label, self._columns, k, slots)
+        state = state_of(np.ascontiguousarray(self._demand.weights[:, None]), now.label, self._columns, rules, slots)
         released = np.full((slots + 1, self._codes.shape[1]), MISSING, dtype=np.int64)
         released[: len(now.size)] = now.released
         seats = late("sqlmicro.mask._suppression_kernels", "seats_for")(slots)
@@ -231,8 +231,9 @@ class KeptSuppression:
         none = np.empty((0, self._codes.shape[1]), dtype=np.int64)
         held, held_seats = population.seats(shown) if population and shown is not None else (none, seats[:0])
         search = self._kernels.Search(
-            self._codes, released, seats, np.zeros(1, np.int64), self._cost, k, self._demand.risk, held, held_seats
-        )
+            self._codes, released, seats, np.zeros(1, np.int64), self._cost, rules.k, self._demand.risk, held,
+            held_seats,
+        )  # fmt: skip
         return state, search
 
     def _join_whole(self, columns: int) -> bool:

@@ -210,8 +210,7 @@ def _counted(
         read.say_without_person(work, work.guaranteed)
         rules = Rules(k, np.unique(pairs.person, return_inverse=True)[1].astype(np.int64))
         return rules, replace(Tally.of(rules, pairs.cell, len(n)), sizes=n)
-    rules = read.with_households(work, read.rules(work, k))
-    read.refuse_members(work, rules)
+    rules = read.with_households(work, read.rules(work, k).asked)
     return rules, Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
 
 

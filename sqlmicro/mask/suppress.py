@@ -215,9 +215,8 @@ def _keep(work: Work, k: int, cost: np.ndarray, asked: InPopulation, members: Na
     if (heavy < 0).any():
         got = f"{int((heavy < 0).sum()):,} below 0"
         raise InputError(f"{work.where}, weight", "says for how many members of the population a record stands", got)
-    rules, strata = read.rules(work, k), keys(codes[:, p:])
-    read.refuse_members(work, rules)
-    demand = Demand(rules, heavy, np.inf if asked.max_risk is None else asked.max_risk, held)
+    strata = keys(codes[:, p:])
+    demand = Demand(read.rules(work, k).asked, heavy, np.inf if asked.max_risk is None else asked.max_risk, held)
     refuse_impossible(work, demand, strata)
     if held is not None:
         _refuse_small_population(work, held, asked, np.where(np.arange(len(key)) < p, MISSING, codes), strata)

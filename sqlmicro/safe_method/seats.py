@@ -223,7 +223,7 @@ class _Exchanges:
 
         self._exchange = late("sqlmicro.safe_method._exchange_kernels", "exchange")
         self._X, self._codes, self._strata = np.ascontiguousarray(X), codes, strata
-        self._columns, self._rng, self._k = columns_of(rules, len(labels)), rng, rules.k
+        self._columns, self._rng, self._rules = columns_of(rules, len(labels)), rng, rules
         self.state = self._state(labels)
         self._anchor = np.full(len(self.state.size), -1)
         self._anchor[labels[::-1]] = np.arange(len(labels))[::-1]
@@ -231,15 +231,15 @@ class _Exchanges:
         self._place = np.argsort(self._order)
 
     def _state(self, labels: np.ndarray) -> State:
-        return state_of(self._X, labels, self._columns, self._k, int(labels.max()) + 1)
+        return state_of(self._X, labels, self._columns, self._rules, int(labels.max()) + 1)
 
     def round(self, wanting: np.ndarray, price: float, tick: Callable[[], None]) -> None:
         """Let the records of some groups propose 30 exchanges each."""
         proposals = 30 * int(self.state.size[wanting].sum())
         for _ in range(0, proposals, _SLICE):
             self._exchange(
-                self.state, self._columns, self._k, self._codes, self._anchor, self._strata, self._order, self._place,
-                wanting, self._rng, _REACH, price, min(_SLICE, proposals),
+                self.state, self._columns, self._rules.k, self._codes, self._anchor, self._strata, self._order,
+                self._place, wanting, self._rng, _REACH, price, min(_SLICE, proposals),
             )  # fmt: skip
             tick()
 
@@ -251,6 +251,6 @@ class _Exchanges:
         missed = np.isin(self._strata, np.unique(self._strata[self.state.missed[labels] > 0]))
         for stratum in np.unique(self._strata[missed]):
             rows = np.flatnonzero(self._strata == stratum)
-            labels[rows] = dealt(labels[rows], persons[rows], self._k)
+            labels[rows] = dealt(labels[rows], persons[rows], self._rules.k)
         self.state = self._state(labels)
         return np.unique(labels[missed])

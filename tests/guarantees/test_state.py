@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from naive_rules import groups_of, keeps, random_rules
+from naive_rules import groups_of, keeps, random_rules, random_units
 
 from sqlmicro.guarantees._state_kernels import misses, part, put, settle, take, unite
 from sqlmicro.guarantees.state import columns_of, missing, state_of
@@ -18,7 +18,7 @@ def test_what_groups_miss_is_what_the_definitions_say(part_of):
     for number in range(part_of, 10 * TABLES, 3):
         rng = np.random.default_rng(number)
         n = int(rng.integers(1, 60))
-        rules = random_rules(rng, n)
+        rules = random_units(rng, n) if number % 4 == 0 else random_rules(rng, n)
         labels = rng.integers(0, rng.integers(1, 1 + max(1, n // 4)), n)
         found = missing(labels, rules)
         for label, rows in groups_of(labels).items():
@@ -41,10 +41,10 @@ def test_a_state_knows_what_is_missed_however_records_moved():
     for number in range(TABLES):
         rng = np.random.default_rng(number)
         n = int(rng.integers(4, 40))
-        rules, X = random_rules(rng, n), rng.normal(size=(n, 2))
+        rules, X = (random_units if number % 2 else random_rules)(rng, n), rng.normal(size=(n, 2))
         columns = columns_of(rules, n)
         labels = np.concatenate([np.arange(4), rng.integers(0, 4, n - 4)])
-        state = state_of(X, labels, columns, rules.k, 9)
+        state = state_of(X, labels, columns, rules, 9)
         for _ in range(60):
             i = int(rng.integers(n))
             a, b = labels[i], int(rng.integers(8))

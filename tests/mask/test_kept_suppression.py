@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from command import run
-from naive_rules import groups_of, keeps, random_rules
+from naive_rules import groups_of, keeps, random_rules, random_units
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
@@ -57,11 +57,11 @@ def random_codes(rng, n, p, values, nulls=0.1):
     return codes
 
 
-def random_table(seed):
+def random_table(seed, rules_of=random_rules):
     """Return codes, rules, strata, weights and a largest risk; None where not all records of a stratum keep them."""
     rng = np.random.default_rng(seed)
     n, p, strata = int(rng.integers(4, 60)), int(rng.integers(1, 5)), int(rng.integers(4) == 0)
-    rules = random_rules(rng, n)
+    rules = rules_of(rng, n)
     codes = random_codes(rng, n, p, int(rng.integers(2, 6)))
     codes = np.concatenate([codes, rng.integers(0, 2, (n, strata))], axis=1)
     weighted = rng.integers(3) == 0
@@ -74,11 +74,11 @@ def random_table(seed):
     return codes, rules, strata, weights, risk, rng.choice([1.0, 2.0, 5.0], p)
 
 
-def violations(seeds):
+def violations(seeds, rules_of=random_rules):
     """Return the number of tables, and the seeds of those of which a class does not keep everything."""
     tables, wrong = 0, []
     for seed in seeds:
-        table = random_table(seed)
+        table = random_table(seed, rules_of)
         if table is None:
             continue
         codes, rules, strata, weights, risk, cost = table
@@ -106,6 +106,17 @@ def test_every_class_keeps_everything_on_many_random_tables():
     assert tables >= TABLES and wrong == []
 
 
+def test_classes_of_persons_keep_what_is_asked_of_all_their_records_on_random_tables():
+    tables, wrong = violations(range(5000, 5120), random_units)
+    assert tables >= 50 and wrong == []
+
+
+@pytest.mark.slow
+def test_classes_of_persons_keep_what_is_asked_of_all_their_records_on_many_random_tables():
+    tables, wrong = violations(range(6000, 6000 + 3 * TABLES), random_units)
+    assert tables >= TABLES and wrong == []
+
+
 def optimum(codes, rules):
     """Return the least number of values that have to go, over all partitions of the records into classes."""
     n = len(codes)
@@ -127,12 +138,12 @@ def optimum(codes, rules):
     return least[-1]
 
 
-def against_optimum(seeds):
+def against_optimum(seeds, rules_of=random_rules):
     lost = least = 0.0
     for seed in seeds:
         rng = np.random.default_rng(seed)
         n, p = int(rng.integers(4, 9)), int(rng.integers(2, 4))
-        rules = random_rules(rng, n, many=4)
+        rules = rules_of(rng, n, many=4)
         codes = random_codes(rng, n, p, 3, 0.05)
         if keeps(rules, list(range(n))) and not (rules.only_k and rules.k == 1):
             ours, best = search(codes, rules)[1], optimum(codes, rules)
@@ -144,6 +155,11 @@ def against_optimum(seeds):
 def test_tiny_tables_against_the_optimum_by_brute_force():
     """Tables of 4 to 8 records and 2 or 3 columns under random rules: 3.4 % more values than needed."""
     assert against_optimum(range(60)) == pytest.approx(1.0344, abs=0.0001)
+
+
+def test_tiny_tables_of_persons_with_several_records_against_the_optimum():
+    """Persons of one to four records each: 0.6 % more values than needed."""
+    assert against_optimum(range(60), random_units) == pytest.approx(1.0058, abs=0.0001)
 
 
 @pytest.mark.slow
