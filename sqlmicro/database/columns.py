@@ -285,7 +285,7 @@ class ColumnProfile:
         """The proposed scale and the reason."""
         column = self.column
         if column.family in ("date", "timestamp", "timestamptz"):
-            return "numeric", f"{column.type} counts days or microseconds"
+            return "numeric", "a date" if column.family == "date" else "a point in time"
         if column.family == "enum":
             return "ordinal", "the values of an ENUM have an order"
         if self.seen.misread:
