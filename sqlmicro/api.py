@@ -45,6 +45,9 @@ _OWN: dict[str, Load] = {
     ),
     "series": lambda: late("sqlmicro.verbs.series", "SeriesVerbOptions", "series_values"),
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
+    "publish-draft": _knowing_all(
+        lambda: late("sqlmicro.verbs.publish_draft", "PublishDraftOptions", "publish_draft_values")
+    ),
     "run": _knowing_all(lambda: late("sqlmicro.verbs.job_file", "JobFileOptions", "run_values")),
     "init": lambda: late("sqlmicro.jobs.draft", "InitOptions", "init_values"),
     "hierarchy": lambda: late("sqlmicro.verbs.hierarchy", "HierarchyOptions", "hierarchy_values"),

@@ -37,20 +37,20 @@ FAULT = 3
 _HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you can read."
 _PANELS = {
     common.SourceOptions: "Source", reader.ReaderOptions: "CSV files", common.ColumnOptions: "Columns",
-    common.PublishSettings: "Target", common.RunOptions: "Run", common.MachineOptions: "Run",
-    common.DisplayOptions: "Run", common.DetailOptions: "Run",
+    common.PublishSettings: "Target", common.DraftOption: "Target", common.RunOptions: "Run",
+    common.MachineOptions: "Run", common.DisplayOptions: "Run", common.DetailOptions: "Run",
 }  # fmt: skip
 _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 _DAY = {
     "Look": ("help", "register", "profile", "compare"),
-    "Make a release": ("safe", "microaggregate", "suppress", "generalize", "pseudonymise"),
+    "Make a release": ("safe", "microaggregate", "suppress", "generalize", "pseudonymise", "publish-draft"),
     "Check": ("audit", "attack", "report", "ledger"),
     "Every night, and whole warehouses": ("run", "scan", "plan", "apply"),
 }
 """What `--help` lists, in the order of a day: by it most of the work is done. The others are listed by `--help-all`."""
 _MOST_USED = frozenset({
     "table", "db", "k", "columns", "by", "keep", "drop", "rest", "sensitive", "min_l", "person", "nulls",
-    "to", "into", "in_place", "overwrite", "series", "row_key", "dry_run", "json", "details",
+    "to", "into", "in_place", "overwrite", "series", "row_key", "draft", "json", "details",
     "quality", "until_k", "hierarchy", "width", "prefix", "local", "suppress_up_to", "recoding", "kind", "amount",
     "percent", "rate", "value", "quantile", "fraction", "size", "keep_first", "keep_last", "key_file", "within",
     "keep_probability", "together", "quasi", "original", "release", "control", "min_k", "for_",
@@ -189,7 +189,7 @@ def _default(parameter: Parameter) -> Any:
 
 def _command(verb: Verb[Any]) -> Callable[..., None]:
     """Return a fresh function with the signature Typer reads the options from."""
-    releases = any(parameter.name == "dry_run" for parameter in verb.parameters)
+    releases = any(parameter.name in ("dry_run", "into") for parameter in verb.parameters)
     detailed = parameters(common.DetailOptions) if releases else ()
     listed = (*verb.parameters, *parameters(common.DisplayOptions), *detailed)
     known = {parameter.name: parameter for parameter in listed}
@@ -238,18 +238,22 @@ def _print(name: str, report: Any, display: common.DisplayOptions, where: Mappin
             typer.echo(rendered(report, brief=brief), err=True)
     elif not display.quiet:
         typer.echo(rendered(report, brief=brief))
-        if where is not None and type(report).__name__ == "ReleaseReport" and report.release and not report.dry_run:
-            typer.echo(f"next            {_next(report.target, where)}")
+        if where is not None and type(report).__name__ == "ReleaseReport" and (step := _next(report, where)):
+            typer.echo(f"next            {shown(shlex.join(step))}")
     if failed and display.quiet:
         typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
     return code
 
 
-def _next(target: str, where: Mapping[str, Any]) -> str:
-    """Return the command that reports on a release, as a shell takes it."""
+def _next(report: Any, where: Mapping[str, Any]) -> list[str]:
+    """Return the command that publishes a draft, or reports on a release; nothing where nothing was written."""
+    if report.draft:
+        return ["sqlmicro", "publish-draft", report.draft]
+    if report.dry_run or not report.release:
+        return []
     given = [("--db", where.get("db")), *(("--attach", one) for one in where.get("attach", ()))]
-    words = ["sqlmicro", "report", *(word for option, value in given if value for word in (option, value))]
-    return shown(shlex.join([*words, "--release", target, "--to", "report.html"]))
+    words = [word for option, value in given if value for word in (option, value)]
+    return ["sqlmicro", "report", *words, "--release", report.target, "--to", "report.html"]
 
 
 def _print_sql(sql: str) -> None:

@@ -33,6 +33,7 @@ from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import (
     beside,
+    drafts,
     gate,
     ledger_file,
     manifest,
@@ -115,11 +116,11 @@ def purge_file(report: ReleaseReport, options: purge.PurgeOptions, progress: Pro
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     """Plan all jobs, run their steps, then publish; return the releases and where their manifests go."""
 
-    given, dry = jobs[0].options, jobs[0].dry
+    given, dry, draft = jobs[0].options, jobs[0].dry, jobs[0].draft
     if given.diff and not dry:
         raise ParameterError("--diff", "goes with --dry-run: it shows what would be published", "no --dry-run")
     key = secrets.run_key(given.seed, given.seed_file)
-    keeps_file = bool(given.db) and not dry
+    keeps_file = bool(given.db) and not dry and not draft
     others = [attach.parse(text).name for text in given.attach]
     from_files = all(is_elsewhere(job.options.table, others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
@@ -133,7 +134,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         machine=given,
         progress=jobs[0].progress,
     ) as warehouse:
-        attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs), later=True)
+        attach.attach(warehouse, given.attach, writable=() if dry or draft else _written(jobs), later=True)
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
         several = len(found) > 1 and given.budget
@@ -146,7 +147,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         together = joins.together(joined, [part.plan for part in found], releases)
         if together:
             together.attack()
-        publish.publish(warehouse, releases, together, dry=dry or lost)
+        publish.publish(warehouse, releases, together, dry=dry or lost, draft=draft)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             part.target.after_publishing(release.report)
@@ -195,7 +196,7 @@ def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Ta
         purge.check(target.file or str(plan.options.db))
     for option, path in beside.files(plan.steps, given.manifest):
         beside.check(option, path, given.overwrite or dry, source)
-    if not dry:
+    if not dry and not plan.job.draft:
         recording.check(warehouse, target)
     return target
 
@@ -261,6 +262,11 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     for held in plan.gates:
         hold(run, held)
     report = reported(run, job, target, sensitive_in(run, plan))
+    made = drafts.fingerprint(run) if job.draft or job.drafted else None
+    report.draft = made if job.draft else None
+    if job.drafted and made != job.drafted:
+        must = "must make the release that was drafted: from the same records, by the same secret and versions"
+        raise InputError("publish-draft", must, "another", "Nothing was published. Make another draft")
     if series is not None and series.tonight is not None:
         report.in_series(series.tonight.report)
         run.notes += series.tonight.report.notes

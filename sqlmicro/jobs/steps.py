@@ -154,6 +154,10 @@ class Job:
     """What is known of the rows of a person; None in a file of one table, which is joined with nothing."""
     approved: ApprovedTable | None = None
     """The table as it was approved: another one is refused."""
+    draft: bool = False
+    """Whether the release goes nowhere yet, and is measured with no other."""
+    drafted: str | None = None
+    """The fingerprint of the draft that it must be."""
 
     @property
     def anonymizes(self) -> bool:
@@ -178,11 +182,12 @@ def step_of(method: Method, values: Mapping[str, Any], where: str) -> Step:
     return Step(method, where, settings, asked.columns, asked.by, asked.nulls)
 
 
-def one_step(method: Method, options: MethodOptions, progress: Progress) -> Job:
-    """Return the job of a command: one method, then publishing."""
+def one_step(method: Method, options: MethodOptions, progress: Progress, drafted: str | None = None) -> Job:
+    """Return the job of a command: one method, then publishing; `drafted` is the draft that it must make again."""
     step = Step(method, method.name, options.settings, options.columns, options.by, options.nulls)
     publish = carried(PublishSettings, options)
-    return Job(carried(JobOptions, options), (step,), method.name, progress, publish=publish)
+    job = Job(carried(JobOptions, options), (step,), method.name, progress, publish=publish)
+    return replace(job, draft=options.draft, drafted=drafted)
 
 
 def step_parameters(do: str) -> tuple[Parameter, ...]:

@@ -345,12 +345,25 @@ class RegisterSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DraftOption:
+    """Whether a release is only tried."""
+
+    draft: Annotated[
+        bool,
+        Param(
+            "Only try it. A draft counts nowhere and is erased after a day; sqlmicro publish-draft makes it a release."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodOptions(
     SourceOptions,
     ColumnOptions,
     PersonOptions,
     IdentifierOptions,
     PublishSettings,
+    DraftOption,
     RunOptions,
     MachineOptions,
     ReaderOptions,

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
 
 _WAYS = (
-    "Nothing was published. To try methods, use --dry-run or sqlmicro compare: what is not published counts nowhere. To "
+    "Nothing was published. To try methods, use --draft or sqlmicro compare: what is not published counts nowhere. To "
     "publish, replace the earlier release (the same target with --overwrite), or say that nobody has it any more "
-    '(sqlmicro ledger withdraw N --reason "…"), or publish it as it is with --alone-because "…". If it is released again '
-    "and again, --series keeps k over all nights (sqlmicro help series)"
+    '(sqlmicro ledger withdraw N --reason "…"), or publish it as it is with --alone-because "…". If it is released '
+    "again and again, --series keeps k over all nights (sqlmicro help series)"
 )
 
 

@@ -30,9 +30,12 @@ from sqlmicro.system.moves import Placed
 
 
 def publish(
-    warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None = None, *, dry: bool
-) -> None:
+    warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None = None, *, dry: bool,
+    draft: bool = False,
+) -> None:  # fmt: skip
     """Publish releases of one warehouse, all of them or none, and note their audits; a dry run only audits.
+
+    A draft is a file that is recorded nowhere.
 
     All go to tables, or all to files. Tables are made, audited and recorded in one transaction. Files are all written
     and audited before the first is put in its place. What they tell `together` is audited when all are written.
@@ -48,7 +51,7 @@ def publish(
         if dry:
             _rehearse(warehouse, releases, together)
         elif releases[0].target.kind == "file":
-            to_files(releases, together)
+            to_files(releases, together, draft=draft)
         else:
             _to_tables(warehouse, releases, together)
 
@@ -189,7 +192,9 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
     warehouse.log_only("publish", "COMMIT")
 
 
-def to_files(releases: Sequence[Release], together: Together | None = None, *, dry: bool = False) -> None:
+def to_files(
+    releases: Sequence[Release], together: Together | None = None, *, dry: bool = False, draft: bool = False
+) -> None:
     """Write beside the targets, audit what can be read back, then rename over the targets, each release last.
 
     Works on any engine. A dry run ends with the audits.
@@ -220,7 +225,9 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
                 planned[number] = [target.move(beside) for beside, target in written]
         if together:
             together.audit()
-        if not dry:
+        if draft:
+            placing.place(releases, planned, None)
+        elif not dry:
             records = _file(releases[0].target).records
             if records is not None:
                 _lock(records, releases, [records.catalog])

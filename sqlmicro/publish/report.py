@@ -218,6 +218,8 @@ class ReleaseReport:
     audits: Sequence[Check | AuditRow] = ()
     """What was measured of what was published; the first is the k over all columns that an attacker may know."""
     dry_run: bool = False
+    draft: str | None = field(default=None, metadata=OMITTED)
+    """The folder of a draft, which is out nowhere."""
     series: SeriesReport | None = field(default=None, metadata=OMITTED)
     """The series that it is a night of."""
     alone_because: str | None = None

@@ -51,6 +51,8 @@ def _where(report: ReleaseReport) -> str:
     where = f"{report.target} ({report.target_kind})"
     if report.target is None:
         return "not yet"
+    if report.draft:
+        return f"not yet: a draft, {report.draft}, erased after a day; it counts nowhere"
     if report.dry_run:
         return f"nothing was written (would be {where})"
     return where + (f", release {report.release} in sqlmicro.releases" if report.release else "")

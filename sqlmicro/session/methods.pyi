@@ -71,6 +71,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
@@ -98,6 +99,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
@@ -131,6 +133,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
@@ -171,6 +174,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
@@ -198,6 +202,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the two that are farthest apart, again and again."""
@@ -225,6 +230,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average, and around the one farthest from that one."""
@@ -252,6 +258,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, which is computed once."""
@@ -279,6 +286,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
@@ -306,6 +314,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
@@ -337,6 +346,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
@@ -365,6 +375,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Halve the records again and again at the median of the column that varies most, and group each cell by ONA*."""
@@ -392,6 +403,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records at random, then move them and dissolve groups while that lessens the loss."""
@@ -420,6 +432,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
@@ -450,6 +463,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
@@ -480,6 +494,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
@@ -510,6 +525,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
@@ -531,6 +547,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace every group of neighbours by two values that keep its mean and its variance."""
@@ -559,6 +576,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, and add those that are close to the group."""
@@ -609,6 +627,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Make every record occur at least k times while the cross tables stay as close to the original as possible."""
@@ -638,6 +657,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Recode other rows as a release was recoded: by the levels, boxes or tails that --recoding-to wrote."""
@@ -661,6 +681,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label."""
@@ -684,6 +705,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label."""
@@ -700,6 +722,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
@@ -742,6 +765,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy."""
@@ -773,6 +797,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding)."""
@@ -796,6 +821,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Add random noise to numbers, dates and timestamps."""
@@ -814,6 +840,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Show the first and last characters of every value and hide those between: the last 4 digits of a card."""
@@ -835,6 +862,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Change the values of nominal columns at random by a transition matrix (post-randomisation)."""
@@ -851,6 +879,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table."""
@@ -869,6 +898,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion."""
@@ -886,6 +916,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Move all dates of a person by the same number of days: intervals and order are kept, the days are not."""
@@ -903,6 +934,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Permute the values of every column among the records, each column on its own or all together."""
@@ -939,6 +971,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Set as few values as possible to NULL until every combination of the columns occurs k times."""
@@ -967,6 +1000,7 @@ class Verbs:
         rows_are_persons: bool = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
+        draft: bool = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Swap values between records: of near rank, or of records that agree in the columns of --by."""
