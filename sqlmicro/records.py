@@ -91,7 +91,7 @@ def group(
     say_codes(work, scales.numeric, "Name them in --nominal, and no means are taken")
     importance = _importance(work, how.importance)
     if seater is not None:
-        _seat(work, scales, importance, seater, lambda: _grouped(work, method, own, everything, importance, keeper))
+        seat(work, scales, importance, seater, lambda: _grouped(work, method, own, everything, importance, keeper))
         return
     blocks = _blocks(work, how.block_attributes)
     row_id, labels = _labels(work, method, own, everything, importance, blocks, keeper, size)
@@ -156,7 +156,7 @@ def _labels(
     return np.concatenate(rows), [np.concatenate(found.pop(0)) for _ in blocks]
 
 
-def _seat(
+def seat(
     work: Work,
     scales: Scales,
     importance: Mapping[Column, float],

@@ -231,6 +231,8 @@ class Method(Entry):
     by_value: bool = False
     recodes: bool = False
     sorts: bool = False
+    no_series: str = ""
+    """Why its nights would tell more together than one does, where they would."""
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -259,7 +261,8 @@ class Method(Entry):
     @property
     def goes_on(self) -> bool:
         """Whether a series of releases can be made with it."""
-        return self.engine == "numpy" or self.recodes
+        in_sql = self.stage == "group" and self.promise == "record" and not self.no_series
+        return self.engine == "numpy" or self.recodes or in_sql
 
     @property
     def nests(self) -> bool:
@@ -321,6 +324,7 @@ def method(
     by_value: bool = False,
     recodes: bool = False,
     sorts: bool = False,
+    no_series: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -332,8 +336,9 @@ def method(
     (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
     other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`). One that gives equal
     values of a column the same value says so (`by_value`): what is constant within a person stays so. One whose classes
-    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One that sorts
-    by each of its columns says so (`sorts`): where it has one, the records are numbered in its order, and sorted once.
+    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One whose nights
+    would tell more together than one of them says why (`no_series`). One that sorts by each of its columns says so
+    (`sorts`): where it has one, the records are numbered in its order, and sorted once.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -354,6 +359,7 @@ def method(
                 by_value=by_value,
                 recodes=recodes,
                 sorts=sorts,
+                no_series=no_series,
             )
         )
         return function

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 @method(
     "secure-k-ward",
+    no_series="a value is kept away from those of its group, and whoever takes a seat there later may be near it",
     stage="group",
     engine="sql",
     promise="record",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @method(
     "split-group",
+    no_series="groups keep their mean and variance, and change with whoever comes",
     stage="group",
     engine="sql",
     promise="moments",

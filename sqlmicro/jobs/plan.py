@@ -173,6 +173,8 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         on, by = picked(own, step)
         if step.takes_rest:
             on = [column for column in own if column in roles.used and column not in (*by, *treated)]
+        if job.publish.series and step.method.stage == "safe":  # its classes are combinations: none mixes a stratum
+            on, by = [*on, *(column for column in by if column not in on)], []
         both = [column for column in on if column in by]
         if both:
             got = f"{', '.join(names_of(both))} in both --columns and --by"

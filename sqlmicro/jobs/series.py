@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import ceil
 
@@ -37,7 +37,7 @@ from sqlmicro.system.secrets import Key
 
 FILES = "safe"
 """The method whose nights are files of combinations."""
-MASKS = ("noise", "pseudonymise")
+MASKS = ("noise", "pseudonymise", "pram", "top-code", "bottom-code", "partial", "constant")
 """The methods that give a person the same values in every night, as long as hers are the same."""
 
 
@@ -331,10 +331,10 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     step = plan.steps[0]
     if plan.roles.of_night and (_kind(step) is not Series or plan.publish.moves):
         got = "--moves" if plan.publish.moves else step.method.name
-        unit, option = ("households", "--household") if plan.roles.household else ("persons", "--person")
-        must = f"counts {unit} where the method makes classes of records, and nobody moves"
+        unit, option = ("household", "--household") if plan.roles.household else ("person", "--person")
+        must = _UNITS.get(_kind(step), "counts {0}s where nobody moves")
         do = "Leave out --moves" if plan.publish.moves else "Use mdav, microaggregate, mondrian or suppress"
-        raise ParameterError(where, must, f"{option} with {got}", do)
+        raise ParameterError(where, must.format(unit), f"{option} with {got}", do)
     for one in plan.steps:
         _refuse_method(one, moves=plan.publish.moves)
     _refuse_options(plan, _kind(step))
@@ -343,6 +343,8 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
         do = "Leave it out of --keep" + ("" if plan.publish.only_where is None else ": it stays in the table")
         raise ParameterError("--row-key", "is never released in a series", "a released column", do)
     kept = () if plan.publish.only_where is not None else step.left_as_it_is(plan.roles.released)
+    if kept and _kind(step) is SeriesOfFiles:
+        raise ParameterError(where, _NO_RECORD, ", ".join(names_of(kept)), "Put them into --columns, or drop them")
     if kept and not masks and (_kind(step) is not Series or step.guarantees.limits):
         asked = "beside a limit such as --min-l" if _kind(step) is Series else "with this method"
         raise ParameterError(
@@ -381,21 +383,29 @@ def _refuse_in_place(plan: Plan, target: Target) -> None:
         raise ParameterError(ONLY_WHERE, "leaves no row out", f"--nulls {step.nulls}", "Use --nulls keep or error")
 
 
+_NO_RECORD = "of files has rows that are of no record, whose other values they could show"
+_UNITS: Mapping[type[Series], str] = {
+    SeriesOfFiles: "of files knows nobody again: k rows by which two nights differ may be of one {0}",
+    SeriesOfColumns: "by column has every {0} in one mean of a column: another row would be in a second one",
+    SeriesOfMasks: "counts no {0}s where every record is changed by itself",
+}
+"""Why a kind of series counts neither persons nor households."""
+
+
 def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
     method = step.method
     if method.name == FILES:
-        if step.by or step.sensitive:
-            got = ", ".join(names_of([*step.by, *step.sensitive]))
-            raise ParameterError("--series", "of files takes all released columns alike", got, "Put it into --columns")
+        if step.sensitive:
+            raise ParameterError("--series", _NO_RECORD, ", ".join(names_of(step.sensitive)), "Put it into --columns")
     elif _kind(step) is not Series:
-        if step.settings.get("kind") == "nonlinear":
-            must = "needs noise that depends on nobody else: with ranks, whoever comes changes everybody's"
-            raise ParameterError("--series", must, "--kind nonlinear", "Use --kind correlated, linear or uncorrelated")
+        _refuse_of_others(step)
     elif not method.goes_on:
         can = ", ".join([*(name for name, one in methods().items() if one.goes_on), FILES])
         columns = ", ".join(name for name, one in methods().items() if one.promise == "column")
-        must = f"goes with the methods that make classes of records: {can}; column by column: {columns}; or mask: "
-        raise ParameterError("--series", must + ", ".join(MASKS), method.name)
+        use = f"Use a method that makes classes of records: {can}; column by column: {columns}; or a mask: "
+        got = f"{method.name}: {method.no_series or 'nobody has said what its nights would keep together'}"
+        must = "needs nights that tell no more together than one"
+        raise ParameterError("--series", must, got, use + ", ".join(MASKS))
     elif not step.k:
         raise ParameterError("--series", "keeps k over all nights", f"{method.name} without --until-k", "Give it")
     elif method.name == "suppress" and moves:
@@ -410,9 +420,39 @@ def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
         must = "does not go with --nulls pattern: who lost a value, so that k lack the same, would move for that"
         raise ParameterError("--moves", must, "both", "Leave --moves out, or use --nulls keep")
     others = sorted(set(step.guarantees.limits) - {"min_l"})
+    if of_table := [name for name in others if name in ("max_t", "max_beta")]:
+        got = ", ".join("--" + name.replace("_", "-") for name in of_table)
+        must = "keeps no limit that compares a class with the whole table, which changes while the class stays"
+        do = (
+            f"Use --min-l. What a night has is measured by: sqlmicro audit RELEASE --sensitive {step.sensitive[0].name}"
+        )
+        raise ParameterError("--series", must, got, do)
     if others:
         got = ", ".join("--" + name.replace("_", "-") for name in others)
         raise ParameterError("--series", "keeps k and --min-l over all nights", got, "Leave these out")
+
+
+def _refuse_of_others(step: PlannedStep) -> None:
+    """Refuse a mask whose values depend on who else is in the table tonight.
+
+    Raises
+    ------
+    ParameterError
+        With what depends on nobody.
+    """
+    given, coded = step.settings, ("top-code", "bottom-code")
+    found = (
+        (given.get("kind") == "nonlinear", "--kind nonlinear: whoever comes changes everybody's rank",
+         "Use --kind correlated, linear or uncorrelated"),
+        (step.method.name == "pram" and (given.get("matrix") is None or bool(given.get("invariant"))),
+         "probabilities by the categories of tonight", "Give --matrix FILE, without --invariant"),
+        (step.method.name in coded and given.get("value") is None, "a threshold by tonight's values", "Give --value X"),
+        (step.method.name in coded and given.get("replacement") in ("mean", "median"),
+         f"the {given.get('replacement')} of tonight's tail", "Use --replacement threshold or label"),
+    )  # fmt: skip
+    for depends, got, do in found:
+        if depends:
+            raise ParameterError("--series", "needs masked values that depend on nobody else's", got, do)
 
 
 def _refuse_options(plan: Plan, kind: type[Series]) -> None:
@@ -434,7 +474,8 @@ def _refuse_options(plan: Plan, kind: type[Series]) -> None:
     if limits:
         got = ", ".join("--" + name.replace("_", "-") for name in limits)
         raise ParameterError("--series", "keeps only k with this method", got, "Leave these out")
-    if kind is SeriesOfMasks and (plan.options.seed is not None or plan.options.seed_file is not None):
+    draws = any(step.method.draws or step.method.makes_pseudonyms for step in plan.steps)
+    if kind is SeriesOfMasks and draws and (plan.options.seed is not None or plan.options.seed_file is not None):
         must = "draws by the secret that lasts, so that a person's noise stays"
         raise ParameterError("--series", must, "a seed", "Leave out --seed")
 

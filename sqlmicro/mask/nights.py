@@ -21,7 +21,8 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import applied, decided
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import from_text
-from sqlmicro.records import Seater
+from sqlmicro.missing.vectors import Scales
+from sqlmicro.records import Seater, seat
 from sqlmicro.registry import Method
 from sqlmicro.system.reporting import as_json
 from sqlmicro.work import Claim, Outcome, Work
@@ -55,8 +56,36 @@ def run_tonight(work: Work, method: Method, settings: Mapping[str, Any], k: int,
         seater.admitted(work, lambda: method.function(work, **settings))
     elif work.series or work.nights:
         method.function(work, **settings)
+    elif method.stage == "group":
+        _seat_groups(work, method, settings, seater)
     else:
         _seat(work, method, settings, k, seater)
+
+
+def _seat_groups(work: Work, method: Method, settings: Mapping[str, Any], seater: Seater) -> None:
+    """Seat the records of a night in the groups that a method makes in SQL in the first one: who has equal values.
+
+    Raises
+    ------
+    ParameterError
+        For representatives that are no means.
+    """
+    if settings.get("representative", "mean") != "mean":
+        must = "publishes the means of a class, of which two nights tell no more than one"
+        raise ParameterError("--series", must, f"--representative {settings['representative']}", "Leave it out")
+
+    def grouped() -> np.ndarray:
+        first = copy(work)
+        first.prefix, first.outcome = f"{work.prefix}_first", Outcome()
+        method.function(first, **settings)
+        columns = [(column, "r") for column in everybody.strata(work)]
+        (values,) = {found for found, _ in first.outcome.values.values()}
+        classes = work.run("mask/recoded_classes.sql", "classes", relation=work.relation, values=values,
+                           columns=[*((column, "v") for column in work.columns), *columns])  # fmt: skip
+        found = work.warehouse.arrays("mask/class_of_records.sql", relation=work.relation, classes=classes)
+        return found["label"] - 1
+
+    seat(work, Scales(list(work.columns), [], []), dict.fromkeys(work.columns, 1.0), seater, grouped)
 
 
 def _seat(work: Work, method: Method, settings: Mapping[str, Any], k: int, seater: Seater) -> None:

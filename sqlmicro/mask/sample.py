@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @method(
     "sample",
+    no_series="who is drawn changes with how many there are, and is released as she is",
     stage="mask",
     engine="sql",
     promise="masked",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @method(
     "shuffle",
+    no_series="records get the values of others, and who these are changes with whoever comes",
     stage="mask",
     engine="sql",
     promise="masked",

@@ -30,6 +30,7 @@ _WIDER_THAN_ARROW = ("HUGEINT", "UHUGEINT")
 
 @method(
     "swap",
+    no_series="records get the values of others, and who these are changes with whoever comes",
     stage="mask",
     engine="sql",
     promise="masked",

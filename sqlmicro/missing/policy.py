@@ -123,7 +123,8 @@ def patterned(
     """Return the relation to work on, and its further strata: with `--nulls pattern`, where values are missing.
 
     In a series the pattern is a stratum in every night, whatever is missing in it. In the first one values are taken
-    out as in any release, later only of records that have waited: see `Series.seated`.
+    out as in any release, later only of records that have waited: see `Series.seated`. Of a column that is grouped by
+    itself nothing is taken out: who lacks a value waits for k who do.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def patterned(
     promise, lacking = planned.method.promise, [column for column in columns if column in missing]
     if planned.nulls != "pattern" or not (lacking or run.seater):
         return relation, []
-    if run.seater and (run.seater.before or not lacking):
+    if run.seater and (run.seater.before or not lacking or promise != "record"):
         into = f"missing_{planned.number}{suffix}_patterns"
         if promise == "record":
             relation = run.warehouse.run("load/null_patterns.sql", into, view=True, relation=relation, columns=columns)

@@ -197,6 +197,8 @@ def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
         return Asked(method, {"columns": ["age", ODD], "k": k, **common}, powers=True,
                      missing=draw.choice([0.0, 0.3]), rows=(20, 26))  # fmt: skip
     columns = draw.choice([["age", ODD], ["age"], [ODD, "born"], ["age", "town"], ["town"], ["sex", "town", "born"]])
+    if method == "single-axis":  # it takes numbers and dates alone
+        columns = [name for name in columns if name in ("age", ODD, "born")] or ["age"]
     common["by"] = [] if "sex" in columns else by
     return Asked(method, {"columns": columns, "k": k, **common}, missing=draw.choice([0.0, 0.3]))
 

@@ -293,7 +293,8 @@ def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path
         ({"keep": ["id"], "identifier_ok": ["id"], "accept_unique": ["id"]}, "is never released"),
         ({"nulls": "pattern", "moves": True}, "who lost a value, so that k lack the same, would move"),
         ({"block_attributes": f"age;{QUOTED}"}, "groups whole records"),
-        ({"sensitive": ["sex"], "max_t": 0.5}, "--max-t"),
+        ({"sensitive": ["sex"], "max_t": 0.5}, "whole table, which changes while the class stays. Got --max-t"),
+        ({"sensitive": ["sex"], "min_entropy_l": 1.5}, "keeps k and --min-l"),
         ({"night": "yesterday"}, "must be a date"),
         ({"series": " "}, "the name of a series"),
         ({"series": None, "night": None, "moves": True}, "goes with a series"),
@@ -306,8 +307,15 @@ def test_what_cannot_be_a_night_is_refused(db: str, more: dict[str, Any], got: s
 
 
 def test_other_methods_are_told_which_can(db: str) -> None:
-    with pytest.raises(ParameterError, match=r"make classes of records: .*mdav.*k-ward.*mondrian.*noise"):
-        sqlmicro.pram("persons", db=db, columns=["sex"], row_key=["id"], rest="drop", series="s")
+    with pytest.raises(
+        ParameterError, match=r"who these are changes.*makes classes of records: .*mdav.*k-ward.*mondrian.*noise"
+    ):
+        sqlmicro.shuffle("persons", db=db, columns=["sex"], row_key=["id"], rest="drop", series="s")
+
+
+def test_a_median_of_one_axis_is_no_mean_of_a_class(db: str) -> None:
+    with pytest.raises(ParameterError, match="means of a class.*--representative median"):
+        sqlmicro.single_axis("persons", **{**GIVEN, "db": db, "columns": ["age"], "representative": "median"})
 
 
 def test_without_a_lasting_secret_there_is_no_series(db: str, monkeypatch: pytest.MonkeyPatch) -> None:

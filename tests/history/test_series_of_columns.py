@@ -178,12 +178,24 @@ def test_a_cohort_with_too_few_missing_values_is_not_published(tmp_path: Path, m
     [
         ({"moves": True}, "goes with the methods that make classes"),
         ({"sensitive": ["sex"], "min_l": 2}, "keeps only k with this method. Got --min-l"),
-        ({"nulls": "pattern"}, "--nulls error, keep, suppress"),
+        ({"person": ["id"]}, "another row would be in a second one. Got --person with individual-ranking"),
     ],
 )
 def test_what_goes_with_no_such_series_is_refused(tmp_path: Path, more: dict[str, Any], got: str) -> None:
     with pytest.raises(ParameterError, match=got):
         night(make(tmp_path / "w.duckdb", 20), 1, **more)
+
+
+def test_who_lacks_a_value_waits_for_k_who_do_with_patterns_as_without(tmp_path: Path) -> None:
+    """Nothing is taken out of a column that is grouped by itself: rows as with --nulls keep."""
+    shown = []
+    for nulls in ("keep", "pattern"):
+        db = make_powers(tmp_path / f"{nulls}.duckdb", {i: i < 2 for i in range(12)})
+        assert night(db, 1, nulls=nulls)["series"]["withheld"] == 2
+        execute(db, "INSERT INTO persons SELECT 20 + i, 5 + i, NULL, 'f' FROM range(3) r(i)")
+        assert night(db, 9, nulls=nulls)["series"]["withheld"] == 0
+        shown.append(sorted(map(repr, released(db))))
+    assert shown[0] == shown[1] and len(shown[0]) == 15
 
 
 def test_first_nights_of_fewer_than_k_are_refused_as_ever(tmp_path: Path) -> None:

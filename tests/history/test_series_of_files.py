@@ -22,6 +22,7 @@ pytest.importorskip("numba")
 from command import run as command
 
 import sqlmicro
+from sqlmicro.database.templates import ident
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import remembered
 from sqlmicro.safe_method import continued
@@ -214,9 +215,10 @@ def test_files_with_a_ledger_of_their_own_are_carried_on(db: str, tmp_path: Path
         ({"round": ["size=2"], "numeric": ["size"]}, "--round"),
         ({"algorithm": ["mdav"]}, "--algorithm"),
         ({"numeric_values": "means"}, "averaged: "),
-        ({"columns": COLUMNS[1:], "by": ["sex"]}, "all released columns alike"),
-        ({"columns": COLUMNS[1:], "rest": "keep", "drop": ["id"]}, "--columns"),
-        ({"person": ["id"]}, "--person"),
+        ({"columns": COLUMNS[1:], "sensitive": ["sex"], "min_l": 2}, "rows that are of no record.*--columns"),
+        ({"columns": COLUMNS[1:], "rest": "keep", "drop": ["id"]}, "rows that are of no record.*--columns"),
+        ({"person": ["id"]}, "k rows by which two nights differ may be of one person. Got --person"),
+        ({"household": ["id"]}, "may be of one household. Got --household"),
         ({"nulls": "pattern"}, "--nulls"),
         ({"keep_candidates": True}, "--keep-candidates"),
     ],
@@ -224,6 +226,16 @@ def test_files_with_a_ledger_of_their_own_are_carried_on(db: str, tmp_path: Path
 def test_what_cannot_be_a_night_is_refused(db: str, more: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         night(db, 1, **more)
+
+
+def test_a_stratum_of_a_file_is_a_column_of_it(db: str) -> None:
+    """Every combination has one value of it, as of any column: it is the same file."""
+    night(db, 1, columns=COLUMNS[1:], by=COLUMNS[:1], seed="one", into="of_stratum")
+    night(db, 1, columns=[*COLUMNS[1:], *COLUMNS[:1]], seed="one", into="of_columns", series="other")
+    columns = ", ".join(str(ident(name)) for name in COLUMNS)
+    both = [execute(db, f"SELECT {columns}, count(*) FROM {name} GROUP BY ALL ORDER BY ALL")[0]
+            for name in ("of_stratum", "of_columns")]  # fmt: skip
+    assert both[0] == both[1]
 
 
 def test_a_changed_schema_or_k_needs_a_new_epoch(begun: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,60 @@ def test_a_new_epoch_measures_the_size_of_the_noise_anew(db: str) -> None:
 def test_what_goes_with_no_such_series_is_refused(db: str, more: dict[str, Any], got: str) -> None:
     with pytest.raises(ParameterError, match=got):
         night(db, 1, **more)
+
+
+MATRIX = ",f,m,d\nf,0.5,0.3,0.2\nm,0.3,0.5,0.2\nd,0.2,0.3,0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("pram", {"columns": ["sex"], "matrix": MATRIX}),
+        ("top_code", {"columns": ["age"], "value": 40.0}),
+        ("bottom_code", {"columns": ["age"], "value": 30.0, "replacement": "label", "label": "young"}),
+        ("constant", {"columns": ["sex"], "value": "x"}),
+        ("partial", {"columns": ["sex"], "keep_first": 0}),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_who_stays_as_she_is_has_the_same_row_whoever_comes(db: str, method: str, more: dict[str, Any]) -> None:
+    """And so has who comes back: a mask depends on nobody else."""
+    given = {**GIVEN, **more, "drop": ["id", ODD, *({"age", "sex"} - {*more["columns"]})]}
+    if "matrix" in more:
+        given["matrix"] = str(Path(db).with_name("matrix.csv"))
+        Path(given["matrix"]).write_text(MATRIX)
+    shown = []
+    changes = (
+        "DELETE FROM persons WHERE id = -1",
+        "INSERT INTO persons SELECT 100 + i, 20 + i, 1, 'd', DATE '2000-01-01' + i::INTEGER FROM range(30) r(i)",
+        "DELETE FROM persons WHERE id IN (3, 101)",
+    )
+    for number, change in enumerate(changes, 1):
+        execute(db, change)
+        report = getattr(sqlmicro, method)("persons", db=db, night=f"2026-01-{number:02}", **given)
+        shown.append({row[0]: row for row in execute(db, f"SELECT born, {more['columns'][0]} FROM out")[0]})
+        assert report["series"]["changed"] == 0
+    assert [len(one) for one in shown] == [40, 70, 68]
+    assert all(one[born] == other[born] for one, other in pairwise(shown) for born in one.keys() & other.keys())
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "got"),
+    [
+        ("pram", {"columns": ["sex"], "keep_probability": 0.5}, "categories of tonight.*--matrix"),
+        ("top_code", {"columns": ["age"], "quantile": 0.9}, "threshold by tonight's values.*--value"),
+        ("bottom_code", {"columns": ["age"], "value": 30.0, "replacement": "mean"}, "the mean of tonight's tail"),
+        ("swap", {"columns": ["age"], "percent": 5.0}, "values of others, and who these are changes"),
+        ("sample", {"columns": None, "fraction": 0.5}, "who is drawn changes with how many there are"),
+        ("secure_k_ward", {"columns": ["age"], "k": 3}, "whoever takes a seat there later may be near it"),
+        ("split_group", {"columns": ["age"], "k": 6}, "keep their mean and variance, and change"),
+    ],
+)
+def test_what_would_tell_more_in_two_nights_says_why(db: str, method: str, more: dict[str, Any], got: str) -> None:
+    without = ("keep", "drop", "accept_unique", *([] if more["columns"] else ["columns"]))
+    given = {name: value for name, value in {**GIVEN, "rest": "drop", **more}.items() if name not in without}
+    with pytest.raises(ParameterError, match=got):
+        getattr(sqlmicro, method)("persons", db=db, **given)
 
 
 def test_another_secret_or_column_needs_an_epoch(db: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,26 @@ IMPOSSIBLE = (
         ),
     ),
     ("the nights of a series stay out, so that they are no table that is replaced", ("got --in-place. use --into",)),
+    (
+        "values that are those of other records, or depend on who else is there, tell who came between two nights",
+        ("nights that tell no more together than one", "masked values that depend on nobody else's"),
+    ),
+    (
+        "t compares a class with the whole table of a night, which changes while the class stays as it opened",
+        ("compares a class with the whole table, which changes",),
+    ),
+    (
+        "a row of a file of combinations is of no record, so that it has no other value of one",
+        ("of files has rows that are of no record",),
+    ),
+    (
+        "files of combinations know nobody again: k rows by which two nights differ may be of one person",
+        ("of files knows nobody again",),
+    ),
+    (
+        "in a series by column a value is in one mean: a second row of a person would put hers into another one",
+        ("by column has every person in one mean", "by column has every household in one mean"),
+    ),
     ("a number in place cannot become text", ("a column recoded to text must be text",)),
 )
 """Why a refusal is right, and words of the messages that say so. All other refusals are of what was not built."""
