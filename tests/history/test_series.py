@@ -314,7 +314,7 @@ def test_other_methods_are_told_which_can(db: str) -> None:
 
 
 def test_a_median_of_one_axis_is_no_mean_of_a_class(db: str) -> None:
-    with pytest.raises(ParameterError, match="means of a class.*--representative median"):
+    with pytest.raises(ParameterError, match=r"means of a class.*--representative median"):
         sqlmicro.single_axis("persons", **{**GIVEN, "db": db, "columns": ["age"], "representative": "median"})
 
 
