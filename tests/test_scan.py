@@ -62,7 +62,7 @@ def test_a_policy_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
             "INSERT INTO d.visits SELECT patient_id, cost FROM visits",
             "DROP TABLE persons", "DROP TABLE visits",
         )  # fmt: skip
-    found = scanned(db)
+    found = scanned(db, keys=True)
     assert found["leave_out"] == ["wards"]
     if declared:
         assert found["key"] == [{"from": "d.visits.whose", "to": "d.persons.id"}]
@@ -72,7 +72,7 @@ def test_a_policy_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         assert by_name["persons"]["drop"] == ["mail"]
         assert by_name["visits"]["person"] == ["patient_id"]
         assert by_name["visits"]["step"][0]["columns"] == ["cost", "ward_id", "note"]
-    text = sqlmicro.scan(db=db)["toml"]
+    text = sqlmicro.scan(db=db, keys=True)["toml"]
     assert [word for word in TEXTS if word in text.replace(str(tmp_path), "")] == []
     text = text.replace('do = "safe"', 'do = "safe"\nmethod = "cluster"\nalgorithm = ["mdav"]')
     (tmp_path / "p.toml").write_text(text)
@@ -83,6 +83,26 @@ def test_a_policy_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     lost = [check["value"] for table in report["tables"] for check in table["audits"] if "rows lost" in check["check"]]
     assert lost == [0]
     assert sqlmicro.plan(str(tmp_path / "p.toml"))["passed"]
+
+
+@pytest.mark.slow
+def test_what_is_proposed_is_planned_and_applied_two_nights(tmp_path: Path) -> None:
+    """Without a secret key, a decision or a change; nobody joins the releases, since no key is in them."""
+    db = made(tmp_path, PERSONS, VISITS.replace(", 'Canary ' || i % 40 AS note", ""), WARDS)
+    text = sqlmicro.scan(db=db)["toml"]
+    assert "visits (patient_id) to persons (id)" in text
+    assert "key" not in tomllib.loads(text)
+    (tmp_path / "p.toml").write_text(text)
+    for night in (1, 2):
+        assert sqlmicro.plan(str(tmp_path / "p.toml"))["passed"], night
+        sqlmicro.apply(str(tmp_path / "p.plan.json"))
+    with opened(db, read_only=True) as connection:
+        for table, gone in (("persons", {"id", "mail"}), ("visits", {"visit", "patient_id"})):
+            released = {name for name, *_ in connection.execute(f"DESCRIBE {table}_anonymized").fetchall()}
+            every = {name for name, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
+            assert released == every - gone
+            least = f"SELECT min(n) FROM (SELECT count(*) AS n FROM {table}_anonymized GROUP BY ALL)"
+            assert connection.execute(least).fetchall()[0][0] >= 3
 
 
 def test_nothing_is_written(tmp_path: Path) -> None:
@@ -140,7 +160,7 @@ def test_an_attached_database_is_scanned_too(tmp_path: Path) -> None:
     db = made(tmp_path, PERSONS)
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
         connection.execute("CREATE TABLE visits AS SELECT 70500 + i % 300 AS person_id, i % 7 x FROM range(900) r(i)")
-    found = scanned(db, attach=[f"crm={tmp_path / 'other.duckdb'}"])
+    found = scanned(db, attach=[f"crm={tmp_path / 'other.duckdb'}"], keys=True)
     assert [table["name"] for table in found["table"]] == ["crm.main.visits", "persons"]
     assert found["key"] == [{"from": "crm.main.visits.person_id", "to": "persons.id"}]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
 
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import table_labels
@@ -22,7 +23,7 @@ from sqlmicro.identifiers.tables import TableProfile, profiled
 from sqlmicro.jobs.draft import can_be_used
 from sqlmicro.jobs.toml_text import array, comment, listed, value
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
-from sqlmicro.options.params import parameters
+from sqlmicro.options.params import Param, parameters
 from sqlmicro.reports.results import Policy
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress
@@ -32,6 +33,10 @@ _SECONDS, _BYTES = 5e-6, 150
 _MEMORY = "500MB"
 """What the database may use where nothing is said: else it would keep all that it reads of the file."""
 
+_APART = (
+    "DECIDE: these keys between tables are left out, so that nobody joins the releases. To keep them: sqlmicro scan "
+    "--keys; k is then counted over the joins, which few warehouses of several rows a person keep."
+)
 _JOINED = (
     "DECIDE: k is counted over what somebody sees who holds all these tables and joins them. Where a join singles out "
     "persons nothing is published: then leave keys out (drop), release coarser groups, or say what is known of a "
@@ -42,6 +47,10 @@ _JOINED = (
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions(DbOption, AttachOption, RegionOption, MachineOptions):
     """What `sqlmicro scan` takes."""
+
+    keys: Annotated[
+        bool, Param("Propose to keep the keys between tables, as pseudonyms: k is then counted over their joins.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,8 @@ class Scanned:
     views: list[View]
     of_person: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """By the number of the table: columns with one value for each person, who has several rows."""
+    joined: bool = False
+    """Whether the keys between the tables are to be kept."""
 
     @cached_property
     def about_persons(self) -> frozenset[int]:
@@ -73,7 +84,7 @@ class Scanned:
         """The tables about persons of which something can be released."""
         return [
             at for at in sorted(self.about_persons)
-            if self.tables[at].rows >= K and (self.worked_on(at) or self.joining(at, self.about_persons))
+            if self.tables[at].rows >= K and (self.worked_on(at) or self.kept(at, self.about_persons))
         ]  # fmt: skip
 
     def repeated(self, at: int) -> PersonKey | None:
@@ -85,6 +96,10 @@ class Scanned:
     def keys_of(self, at: int) -> list[FoundKey]:
         """Return the keys of a table to tables that are released too."""
         return [key for key in self.keys if key.child == at and {key.child, key.parent} <= set(self.released)]
+
+    def kept(self, at: int, among: Collection[int]) -> set[str]:
+        """Return the columns of a table that are pseudonyms in its release, so that it can be joined."""
+        return self.joining(at, among) if self.joined else set()
 
     def joining(self, at: int, among: Collection[int]) -> set[str]:
         """Return the columns that join a table with others among some."""
@@ -146,7 +161,8 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
         tables = list(profiled(warehouse, sources, primary, options.region))
         keys = foreign_keys.declared(warehouse, tables)
         keys += foreign_keys.proposed(warehouse, tables, keys)
-        found = Scanned(tables, keys, persons.person_keys(warehouse, tables, keys), views(warehouse))
+        known = persons.person_keys(warehouse, tables, keys)
+        found = Scanned(tables, keys, known, views(warehouse), joined=options.keys)
         constant = {
             at: persons.of_person(warehouse, tables[at], repeated, found.worked_on(at))
             for at in found.released
@@ -156,7 +172,7 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
 
 
 def policy(options: ScanOptions, scanned: Scanned) -> str:
-    """Return a job file that runs as it is, once the key of the pseudonyms is there."""
+    """Return a job file that runs as it is; one that keeps keys, once the key of the pseudonyms is there."""
     released = scanned.released
     others = [at for at in range(len(scanned.tables)) if at not in released]
     left = [
@@ -168,19 +184,25 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
     lines = [
         *comment(
             f"Proposed by a scan of {len(scanned.tables)} tables. Nothing was written. Read what is marked DECIDE. See "
-            "what it does: sqlmicro explain; approve it: sqlmicro plan. Pseudonyms need a secret key: key_file, or the "
-            "variable SQLMICRO_PSEUDONYM_KEY."
+            "what it does: sqlmicro explain; approve it: sqlmicro plan."
+            + (
+                " Pseudonyms need a secret key: key_file, or the variable SQLMICRO_PSEUDONYM_KEY."
+                if scanned.joined
+                else ""
+            )
         ),
         *(f"{name} = {value(found)}" for name, found in given.items()),
         "",
         *(comment("DECIDE: tables and views that are not released. Is one of them about persons?") if left else []),
         *listed("leave_out", left),
     ]
-    if any(scanned.keys_of(at) for at in released):
-        lines += ["", *comment(_JOINED)]
+    keys = [key for at in released for key in scanned.keys_of(at)]
+    if keys:
+        lines += ["", *comment(_JOINED if scanned.joined else _APART)]
+        lines += [] if scanned.joined else [line for key in keys for line in comment(_named(scanned, key))]
     for at in released:
         lines += ["", *_table(scanned, at)]
-    for key in (key for at in released for key in scanned.keys_of(at)):
+    for key in keys if scanned.joined else ():
         lines += ["", *_key(scanned, key)]
     return "\n".join(lines) + "\n"
 
@@ -205,7 +227,7 @@ def _why_no_view(view: View) -> str:
 
 def _table(scanned: Scanned, at: int) -> list[str]:
     """Return the section of a table: what is left out, what is anonymized, what the release must pass."""
-    table, used, joining = scanned.tables[at], scanned.worked_on(at), scanned.joining(at, scanned.released)
+    table, used, joining = scanned.tables[at], scanned.worked_on(at), scanned.kept(at, scanned.released)
     dropped = [p for p in table.profiles if p not in used and p.column.name not in joining]
     repeated, of_person = scanned.repeated(at), scanned.of_person.get(at, ())
     cells = table.rows * max(1, len(used))
@@ -226,6 +248,7 @@ def _table(scanned: Scanned, at: int) -> list[str]:
         *(["[[table.gate]]", *array("quasi", used, None), f"min_k = {K}"] if used else ()),
         "[[table.step]]",
         'do = "publish"',
+        "overwrite = true  # the next run replaces it",
     ]
 
 
@@ -264,6 +287,12 @@ def _why(profile: ColumnProfile) -> str:
     missing = f", {100 * profile.nulls / profile.rows:.2g} % missing" if profile.nulls else ""
     decide = "DECIDE, a weight: " if role == "weight" else "DECIDE, sensitive: " if role == "sensitive" else ""
     return f"{decide}{role}: {why}; {profile.column.type.partition('(')[0]}, {distinct}{missing}"
+
+
+def _named(scanned: Scanned, key: FoundKey) -> str:
+    """Return a key in words, with the evidence."""
+    child, parent = (scanned.tables[at].name for at in (key.child, key.parent))
+    return f"{child} ({', '.join(key.columns)}) to {parent} ({', '.join(key.to)}): {key.why}"
 
 
 def _key(scanned: Scanned, key: FoundKey) -> list[str]:
