@@ -369,3 +369,19 @@ def test_figures_on_a_survey(k: int, effort: Effort, more: int, data_folder: Pat
         before, after = (np.cov(x, fweights=count) for count in (n, found.new_n))
         assert 100 * abs(after / before - 1) <= bound
         assert 100 * abs(x @ found.new_n / (x @ n) - 1) <= total
+
+
+@pytest.mark.parametrize(
+    ("effort", "placed"),
+    [
+        ("full", "0 5 5 5 5 6 5 0 7 6 0 0 5 5 5 0 6 5 0 7 5 5 0 0 7 5 10 5 5 5 0 6 8 5 7"),
+        ("fast", "0 5 5 5 0 5 5 5 7 5 0 0 5 5 5 0 6 7 0 7 5 5 5 0 8 0 9 7 5 5 0 5 8 5 6"),
+    ],
+)
+def test_the_search_places_what_it_did_before_records_were_dealt_anew(effort: Effort, placed: str) -> None:
+    """The placements are those of the search as it was before there was a dealing after it."""
+    rng = np.random.default_rng(12)
+    rows = np.stack([rng.integers(0, 4, 150), rng.integers(0, 3, 150), rng.integers(0, 3, 150)], axis=1)
+    codes, n = np.unique(rows, axis=0, return_counts=True)
+    found = search(codes, np.zeros((len(n), 0)), n, 5, np.random.default_rng(3), lambda *_: None, effort=effort)
+    assert found.new_n.tolist() == [int(word) for word in placed.split()]
