@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PRICES = (100.0, 0.5, 0.25, 0.25, 0.3, 2_000.0)
 """Of the squared loss, sums, squares and products, counts by band, a nominal value not the record's own, a mean."""
+_TIGHT = 3  # larger groups lose more, whoever shares them: the price of the loss falls, or it would outweigh the tables
 _HOT, _WARM, _COLD = 10.0, 1.0, 0.1
 _WHOLE = 0.5  # of the proposals: two groups exchange all their records
 # Per record, and at most; but of each of very many records at least so many.
@@ -112,7 +113,7 @@ def dealt(
     movable : int
         Of so many columns, the first ones, a group may show another number than the mean of its records.
     prices : sequence of six floats
-        See `PRICES`.
+        See `PRICES`. That of the squared loss is divided by a third of the size of the smallest group, if that is more.
 
     Notes
     -----
@@ -130,6 +131,8 @@ def dealt(
     if len(numbers.x) * _ENOUGH > _TRIES:
         shift, scale = standard(numbers.x)
         groups = replace(groups, label=tight_start((numbers.x - shift) * scale, groups, rng))
+    tight = min(1.0, _TIGHT / int(np.bincount(groups.label).min()))
+    prices = [tight * prices[0], *prices[1:]]
     deal, seats, terms = make_deal(numbers, codes, groups, original, more, prices, rng)
     tries = _tries(len(numbers.x), terms, effort)
     if len(deal.size) < 2 or not deal.near.shape[1]:
