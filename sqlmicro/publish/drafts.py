@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ def begun(database: str | None, method: str) -> Iterator[Path]:
     parent = (Path(database).absolute().parent if database else Path.cwd()) / _FOLDER
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
+        _refuse_open(parent, "--draft")
         sweep(parent)
         folder = _made(parent, method)
     except OSError as error:
@@ -95,6 +97,7 @@ def read(folder: Path) -> Draft:
         raise InputError(
             "publish-draft", "needs the folder of a draft, as --draft prints it", "another", "Make a draft"
         )
+    _refuse_open(folder, "publish-draft")
     if _age(folder) > HOURS:
         erase(folder)
         raise InputError("publish-draft", f"a draft is published within {HOURS} hours", "an older one", "Make it again")
@@ -118,6 +121,15 @@ def fingerprint(run: Run) -> str:
     """Return what stands for the records of a run as they would be released, whatever their order. O(n)."""
     found = content(run.warehouse, run.current, [column.staged for column in run.roles.released])
     return sha256(json.dumps([found.columns, found.records, found.hashes]).encode()).hexdigest()
+
+
+def _refuse_open(folder: Path, where: str) -> None:
+    """Refuse a folder in which somebody else could put what this user then publishes."""
+    found = folder.lstat()
+    ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
+    if not (stat.S_ISDIR(found.st_mode) and ours):
+        must = f"the folder {folder.name} must be yours, and written by nobody else"
+        raise InputError(where, must, "another", "Take the rights of others away, or work elsewhere")
 
 
 def _made(parent: Path, method: str) -> Path:

@@ -128,6 +128,19 @@ def test_what_is_no_draft_is_not_published(db: Path, tmp_path: Path) -> None:
     assert run("publish-draft", draft(db), "--into", "o", "--series", "n").returncode == 2
 
 
+def test_nobody_else_can_put_a_draft_in_the_place_of_one(db: Path, tmp_path: Path) -> None:
+    folder = draft(db)
+    folder.chmod(0o770)
+    done = run("publish-draft", folder, "--into", "o")
+    assert (done.returncode, "must be yours" in done.stderr) == (2, True)
+    folder.parent.chmod(0o777)
+    words = ["suppress", "--db", db, "--table", "t", *GIVEN, "--draft"]
+    assert "must be yours" in run(*words).stderr
+    folder.parent.rename(tmp_path / "elsewhere")
+    folder.parent.symlink_to(tmp_path / "elsewhere")
+    assert "must be yours" in run(*words).stderr
+
+
 def test_a_failed_draft_leaves_nothing(db: Path) -> None:
     assert run("suppress", "--db", db, "--table", "t", "--columns", "nosuch", "--draft").returncode == 2
     assert [path.name for path in db.parent.iterdir()] == [db.name]
