@@ -339,7 +339,9 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         nights=run.seater if isinstance(run.seater, Nights) else None, whole=run.whole,
     )  # fmt: skip
     if method.engine == "numpy":
-        keeper, size = keeping.keeper_of(work, method, planned.settings, planned.k)
+        keeper, size = None, 0
+        if run.seater is None or run.seater.before is None:  # later nights have the groups of the first
+            keeper, size = keeping.keeper_of(work, method, planned.settings, planned.k)
         records.group(work, method, planned.settings, keeper, size, run.seater)
     else:
         if method.stage == "group":

@@ -24,7 +24,7 @@ from sqlmicro.history import changes, remembered, seats, seats_in_place
 from sqlmicro.history.compared import IN_PLACE, Compared
 from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered
-from sqlmicro.history.seat_memory import Memory
+from sqlmicro.history.seat_memory import WAITS, Memory
 from sqlmicro.history.series import Series
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.history.union import KEY
@@ -47,16 +47,21 @@ class Rows:
     """Whether a row holds what was written of it."""
     due: np.ndarray
     """Whether it is raw and has come of age."""
+    copied: np.ndarray
+    """Whether it is due, and holds the values of an anonymized row."""
     bare: np.ndarray
     """Whether it has no values, so that there is nothing to anonymize."""
     of_age: np.ndarray
     """Whether the condition holds for it."""
     token: np.ndarray
 
+    early: int = 0
+    """Rows that have come of age in strata where no class can open yet: in the first night they do not take part."""
+
     @property
     def raw(self) -> int:
         """How many are raw and have not come of age."""
-        return int((~self.seated & ~self.due & ~self.bare).sum())
+        return int((~self.seated & ~self.due & ~self.bare).sum()) - self.early
 
 
 @dataclass
@@ -70,6 +75,10 @@ class Retention(Series):
     row_key: Sequence[Column] = ()
     written: Sequence[Column] = ()
     """What the classes give a row, strata included."""
+    by: Sequence[Column] = ()
+    counted: Sequence[Column] = ()
+    """Whose every record is, where k counts persons or households."""
+    sensitive: Sequence[Column] = ()
     waiting: str = "keep"
     """What becomes of rows for which no class opened within patience: keep, join, empty."""
     empties: np.ndarray | None = None
@@ -121,7 +130,44 @@ class Retention(Series):
             seated[known] = (memory.here & (memory.seat >= 0) & (self.before.token != -1))[at[known]]
             seated[known] &= self.before.token[at[known]] == token[known]
         bare = ~np.isin(record, filled) & ~seated
-        return Rows(record, who, seated, of & ~seated & ~bare, bare, of, token)
+        due, early = of & ~seated & ~bare, 0
+        if self.before is None and self.by:
+            large = due & np.isin(record, self._of_large_strata(warehouse, of_age))
+            due, early = large, int(due.sum() - large.sum())
+        copied = due & np.isin(record, self._alike(warehouse, relation, record[seated]))
+        return Rows(record, who, seated, due, copied, bare, of, token, early)
+
+    def _of_large_strata(self, warehouse: DuckDBWarehouse, of_age: Name) -> np.ndarray:
+        """Return the rows that have come of age with enough others of their stratum for a class, as `record`."""
+        text = (
+            'hash({{ by | listed("CAST({name} AS VARCHAR)") }}) IN ('
+            'SELECT hash({{ by | listed("CAST({name} AS VARCHAR)") }}) FROM {{ r | ident }} GROUP BY ALL '
+            "HAVING count(*) >= {{ k | lit }}"
+            '{% for some, least in asked %} AND count(DISTINCT hash({{ some | listed("CAST({name} AS VARCHAR)") }})) '
+            ">= {{ least | lit }}{% endfor %})"
+        )
+        asked = [(some, least) for some, least in ((self.counted, self.rules.k), (self.sensitive, self.rules.distinct))
+                 if some]  # fmt: skip
+        held = statement(text, by=self.by, r=of_age, k=self.rules.k, asked=asked)
+        return self._tokens(warehouse, rows_where(warehouse, of_age, held, "of_large_strata"))[0]
+
+    def _alike(self, warehouse: DuckDBWarehouse, relation: Name, seated: np.ndarray) -> np.ndarray:
+        """Return the rows of a table that hold the values of anonymized rows, as `record`."""
+        import pyarrow as pa
+
+        if not len(seated):
+            return seated
+        told = warehouse.load(pa.table({"record": seated}), "seated_before", "filled with the rows that are anonymized")
+        own = warehouse.run(
+            "history/asked_rows.sql", "held_values", view=True, relation=relation, row_key=self.row_key, asked=told,
+            columns=self.written,
+        )  # fmt: skip
+        text = (
+            'hash({{ c | listed("CAST({name} AS VARCHAR)") }}) IN '
+            '(SELECT hash({{ c | listed("CAST({name} AS VARCHAR)") }}) FROM {{ own | ident }})'
+        )
+        held = statement(text, c=self.written, own=own)
+        return self._tokens(warehouse, rows_where(warehouse, relation, held, "alike"))[0]
 
     def _tokens(self, warehouse: DuckDBWarehouse, relation: Name) -> tuple[np.ndarray, np.ndarray]:
         """Return the key of every row of a table, and a keyed hash of it and of what the classes give."""
@@ -155,9 +201,11 @@ class Retention(Series):
         """Return who sits where tonight: only who takes part is there."""
         import numpy as np
 
+        assert self.rows is not None
         self.persons = persons
-        who, whose = persons["who"], persons.get("person")
-        given, joins = (self.rules, strata, hashes, whose), self.waiting == "join"
+        who, whose = persons["who"], self._whose(persons)
+        bars = np.isin(who, self.rows.who[self.rows.copied])
+        given, joins = (self.rules, strata, hashes, whose, bars), self.waiting == "join"
         if self.before is None:
             assert labels is not None
             memory, night = seats_in_place.begin(who, X, labels, self.day, *given, joins=joins)
@@ -170,6 +218,17 @@ class Retention(Series):
             self.empties |= waits & (self.day - memory.since[at] >= self.rules.patience)
         memory.here[at[self.empties]] = False
         return memory, night
+
+    def _whose(self, persons: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """Return who rows are about (n,); of who has had a seat as it is remembered: the table no longer tells."""
+        import numpy as np
+
+        if "person" not in persons or self.before is None or not len(self.before.memory.who):
+            return persons.get("person")
+        memory = self.before.memory
+        known, at = places(memory.who, persons["who"])
+        found: np.ndarray = np.where(known & (memory.seat != WAITS)[at], memory.person[at], persons["person"])
+        return found
 
     def _held(self, who: np.ndarray) -> np.ndarray:
         """Return the class whose values rows hold (n,), -1 of those that are raw."""
@@ -230,8 +289,8 @@ class Retention(Series):
 
     def report(self, withheld: int, wait: int, empty: int, opened: int = 0, closed: int = 0) -> SeriesReport:
         """Return what is told of tonight, also how many rows are as they were."""
-        made = super().report(withheld, wait, empty, opened, closed)
         assert self.rows is not None and self.empties is not None
+        made = super().report(withheld + self.rows.early, wait, empty, opened, closed)
         return replace(made, raw=self.rows.raw, emptied=int(self.rows.bare.sum() + self.empties.sum()))
 
     def as_written(self, warehouse: DuckDBWarehouse, relation: Name) -> Mapping[str, Name | Select]:

@@ -11,7 +11,8 @@ ones, and whoever has two copies of the table sees which row took which values w
     Where the job says so, who has waited `joins` the nearest class: the table shows who that is.
 
     Who had a seat, and holds other values today since somebody wrote them, has no seat. She may sit beside the founders
-    of a class that opens, and founds none: she may still hold values of her class, which are of its founders.
+    of a class that opens, and founds none: she may still hold values of her class, which are of its founders. So does
+    a new row that holds all the values of a class: it may be a copy.
 
 **Theorem.** For whoever has all copies of the table, and did not see the rows before they came of age:
 
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 
 
 class TonightInPlace(Tonight):
-    """A night while it is made in a table that is changed in place; who has lost a seat in class c has -2 - c."""
+    """A night while it is made in a table that is changed in place.
+
+    Who has lost a seat in class c has -2 - c; `bars` (n,) are others who found no class, as they hold values of one.
+    """
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class TonightInPlace(Tonight):
         strata: np.ndarray | None = None,
         sensitive: np.ndarray | None = None,
         person: np.ndarray | None = None,
+        bars: np.ndarray | None = None,
         *,
         joins: bool = False,
     ) -> None:
@@ -65,6 +70,8 @@ class TonightInPlace(Tonight):
         self.takes = np.zeros(self.before, bool)
         """Which classes of earlier nights may take them."""
         self.joins, self.anywhere = joins, False
+        if bars is not None:
+            self.lost |= bars[self.order]
 
     def keep_seats(self) -> None:
         """Let everybody stay but in the classes that are given up; no seat is free."""
@@ -72,7 +79,8 @@ class TonightInPlace(Tonight):
 
         self.free[:] = 0
         sits = np.flatnonzero(self.seat >= 0)
-        live = np.bincount(self.seat[sits], minlength=self.before)
+        counted = np.unique(np.stack([self.seat[sits], self.whose[sits] if self.several else sits], 1), axis=0)
+        live = np.bincount(counted[:, 0], minlength=self.before)
         kinds = np.unique(np.stack([self.seat[sits], ranked((self.sensitive[sits],))[0]], 1), axis=0)
         values = np.bincount(kinds[:, 0], minlength=self.before)
         self.takes = (live >= self.rules.k) & (values >= self.distinct)
@@ -110,17 +118,18 @@ class TonightInPlace(Tonight):
         """Return what is remembered: also who has lost a seat, and waits."""
         import numpy as np
 
-        waits = self.lost & (self.seat == WAITS)
+        waits = self.lost & (self.seat == WAITS) & (self.own >= 0)
         self.seat = np.where(waits, -2 - self.own, self.seat).astype(np.int32)
         return super().remembered()
 
 
 def begin(
     who: np.ndarray, X: np.ndarray, labels: np.ndarray, day: int, rules: Rules, strata: np.ndarray | None = None,
-    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, *, joins: bool = False,
+    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, bars: np.ndarray | None = None,
+    *, joins: bool = False,
 ) -> tuple[Memory, Night]:  # fmt: skip
     """Open the first classes from groups of any method; a label of -1 waits."""
-    tonight = TonightInPlace(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person, joins=joins)
+    tonight = TonightInPlace(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person, bars, joins=joins)
     tonight.open_groups(labels)
     tonight.settle()
     return tonight.remembered(), tonight.night()
@@ -128,10 +137,11 @@ def begin(
 
 def go_on(
     memory: Memory, who: np.ndarray, X: np.ndarray, day: int, rules: Rules, strata: np.ndarray | None = None,
-    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, *, joins: bool = False,
+    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, bars: np.ndarray | None = None,
+    *, joins: bool = False,
 ) -> tuple[Memory, Night]:  # fmt: skip
     """Continue with the records that are seated or have come of age; the same night again changes nothing."""
-    tonight = TonightInPlace(memory, who, X, day, rules, strata, sensitive, person, joins=joins)
+    tonight = TonightInPlace(memory, who, X, day, rules, strata, sensitive, person, bars, joins=joins)
     tonight.keep_seats()
     if day > memory.day or tonight.brings_news():
         tonight.settle()

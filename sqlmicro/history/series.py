@@ -388,7 +388,7 @@ class _Made:
     def _texts(self, sensitive: Sequence[Column], seats: Name) -> Name | Select:
         """Return what the hashes of sensitive values stand for: those that are remembered, and those of tonight."""
         known = self._remembered(remembered.TEXTS)
-        if not sensitive:
+        if not sensitive or not self.series.binds_kept:  # the row of the table keeps it
             return known
         return self.work.run(
             "history/with_texts.sql", "texts", remembered=known, relation=self.work.relation, seats=seats,

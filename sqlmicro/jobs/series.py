@@ -103,7 +103,8 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         if series.before is None:
             _refuse_anonymized(warehouse, target, name)
         series.of_age = condition(warehouse, source.columns, str(given.only_where), day)
-        series.waiting = given.waiting
+        series.waiting, series.by, series.sensitive = given.waiting, step.by, step.sensitive
+        series.counted = plan.roles.of_night
         series.row_key, series.written = plan.roles.row_key, _in_order(source, plan.worked_on)
     return series
 

@@ -84,9 +84,7 @@ class InPlace:
 
     def _check_missing(self, run: Run) -> None:
         """Refuse missing values, such as suppressed ones, in columns that must have none."""
-        rows = self.warehouse.query("catalog", _NOT_NULL, list(self.name))
-        needed = {str(name) for (name,) in rows}
-        columns = [column for column in run.roles.released if column.name in needed]
+        columns = self._not_null(run.roles.released)
         if not columns:
             return
         counted = "SELECT {% for c in columns %}count(*) - count({{ c | ident }}), {% endfor %} FROM {{ r | ident }}"
@@ -96,6 +94,20 @@ class InPlace:
                 "a column that is NOT NULL has a value in every record", found,
                 f"The release has missing ones. Use --into NAME, or first: ALTER TABLE "
                 f"{ident(Name('', *self.name[1:]))} ALTER COLUMN {ident(found[0])} DROP NOT NULL",
+            )  # fmt: skip
+
+    def _not_null(self, columns: Iterable[Column]) -> list[Column]:
+        rows = self.warehouse.query("catalog", _NOT_NULL, list(self.name))
+        needed = {str(name) for (name,) in rows}
+        return [column for column in columns if column.name in needed]
+
+    def refuse_not_null(self, columns: Iterable[Column]) -> None:
+        """Refuse to empty columns that must have a value, where rows are to be emptied."""
+        if found := self._not_null(columns):
+            first = ident(found[0].name)
+            refuse(
+                "rows that lost their class are emptied, which a NOT NULL forbids", [one.name for one in found],
+                f"First: ALTER TABLE {ident(Name('', *self.name[1:]))} ALTER COLUMN {first} DROP NOT NULL",
             )  # fmt: skip
 
     @contextmanager

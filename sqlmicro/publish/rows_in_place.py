@@ -85,6 +85,8 @@ def staged(target: RowsInPlace, run: Run, series: Retention, records: Name) -> R
     warehouse, persons, sits = target.warehouse, series.persons, series.label() >= 0
     empties = series.empties if series.empties is not None else np.zeros(len(sits), bool)
     changed = series.comes() | empties | (sits & series.holds(warehouse, target.name, target.emptied))
+    if empties.any():
+        target.refuse_not_null(target.given)
     bare = series.bare_with(warehouse, target.name, target.emptied)
 
     def told(row_id: np.ndarray, record: np.ndarray, into: str) -> Name:

@@ -1,0 +1,160 @@
+"""Retention in a table that others write to, and that may be killed: nothing lost, nothing left, no mixture."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from databases import opened
+
+import sqlmicro
+from sqlmicro.publish import publish
+
+from .test_series_killed import killed
+
+JOB: dict[str, Any] = {
+    "columns": ["age", "pay"], "keep": ["seen"], "accept_unique": ["seen"], "drop": ["name"], "rest": "drop",
+    "row_key": ["id"], "k": 3, "in_place": True, "series": "s", "only_where": "seen < current_date", "patience": 0,
+}  # fmt: skip
+
+
+STAGES = ["_lock", "_write_table", "record"]
+"""What is called in publishing once the file is open to be written to; until then nobody can write to it."""
+
+
+def made(folder: Path) -> Path:
+    """Make a table of 60 rows, of which 40 have come of age by the first night, and 50 by the second."""
+    folder.mkdir(exist_ok=True)
+    with duckdb.connect(str(folder / "w.duckdb")) as con:
+        con.execute(
+            "CREATE TABLE patients AS SELECT i AS id, 20 + i * 7 % 50 AS age, i * 37 % 900 AS pay, "
+            "'the name of ' || i || '.' AS name, "
+            "DATE '2025-01-01' + CASE WHEN i < 40 THEN -1 WHEN i < 50 THEN 0 ELSE 5 END AS seen FROM range(60) r(i)"
+        )
+    return folder
+
+
+def night(folder: Path, number: int, **given: Any) -> dict[str, Any]:
+    report: dict[str, Any] = sqlmicro.mdav(
+        "patients", db=str(folder / "w.duckdb"), night=f"2025-01-0{number}", **{**JOB, **given}
+    )
+    return report
+
+
+def rows(folder: Path) -> list[tuple[Any, ...]]:
+    with opened(folder / "w.duckdb", read_only=True) as con:
+        found: list[tuple[Any, ...]] = con.execute("FROM patients ORDER BY id").fetchall()
+    return found
+
+
+def state(folder: Path) -> tuple[Any, ...]:
+    """Return the table, what the series remembers of which night, and the ledger."""
+    db = str(folder / "w.duckdb")
+    entries = sqlmicro.ledger(db=db)["releases"]
+    return (rows(folder), sqlmicro.series(db=db)["series"], [one["release"] for one in entries],
+            all(one["intact"] for one in entries))  # fmt: skip
+
+
+def test_raw_values_of_anonymized_rows_are_nowhere_in_the_file(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    night(folder, 1)
+    with opened(folder / "w.duckdb") as con:
+        con.execute("DELETE FROM patients WHERE id = 44")
+    assert night(folder, 2)["purged"]
+    held = b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
+    raw = {row[0] for row in rows(folder) if row[3] is not None}
+    assert raw == set(range(50, 60))
+    for number in range(60):
+        assert (b"the name of %d." % number in held) == (number in raw), number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("number", [3, 45, 55])
+def test_a_write_in_the_night_is_seen_or_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, number: int
+) -> None:
+    """Of an anonymized row, of one that comes of age tonight, and of one that does not."""
+    folder = made(tmp_path)
+    night(folder, 1, no_purge=True)
+    real, told = getattr(publish, stage), []
+
+    def late(first: Any, *given: Any, **named: Any) -> Any:
+        if stage == "_lock":  # somebody has written before the file was ours
+            real(first, *given, **named)
+        cursor = first._connection.cursor()
+
+        def write() -> None:
+            try:
+                cursor.execute(f"UPDATE w.patients SET age = 99, name = 'new' WHERE id = {number}")
+                told.append("written")
+            except duckdb.TransactionException:
+                told.append("refused")
+
+        if not told:
+            thread = threading.Thread(target=write)
+            thread.start()
+            thread.join()
+        return None if stage == "_lock" else real(first, *given, **named)
+
+    monkeypatch.setattr(publish, stage, late)
+    failed = False
+    try:
+        night(folder, 2, no_purge=True)
+    except sqlmicro.InputError as error:
+        assert "must not change" in str(error)
+        failed = True
+    monkeypatch.undo()
+    now = {row[0]: row for row in rows(folder)}
+    assert len(told) == 1
+    if failed:
+        assert told == ["written"]
+        assert (now[number][1], now[number][3]) == (99, "new")
+        assert now[46][3] is not None
+    else:
+        assert told == ["refused"]
+        assert now[46][3] is None
+    night(folder, 3, no_purge=True)
+    now = {row[0]: row for row in rows(folder)}
+    assert now[46][3] is None
+    if number == 55 and "written" in told:
+        assert (now[55][1], now[55][3]) == (99, "new")
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_killed_night_was_made_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Killed before every 29th statement, the purge included; WHOLE=1 kills before every one."""
+    first, second = made(tmp_path / "first"), tmp_path / "second"
+    night(first, 1)
+    with duckdb.connect(str(first / "w.duckdb")) as con:
+        con.execute("DELETE FROM patients WHERE id % 9 = 0")
+        con.execute("UPDATE patients SET age = 44 WHERE id % 7 = 1")
+    old = state(first)
+    shutil.copytree(first, second)
+    night(second, 2)
+    new = state(second)
+    assert old != new
+    found, at, step = [], 1, 1 if "WHOLE" in os.environ else 29
+    while True:
+        shutil.rmtree(second)
+        shutil.copytree(first, second)
+        ended = killed(lambda: night(second, 2), at)
+        left = state(second)
+        assert left in (old, new), at
+        found.append(left == new)
+        if os.WIFEXITED(ended):
+            break
+        if len(found) % 2:
+            night(second, 2)
+            assert rows(second) == new[0], "the night is made again as it would have been, or changes nothing"
+        at += step
+    assert found == sorted(found)
+    assert len(found) > 10
+    assert found[-1]
+    assert not found[0]
