@@ -2,6 +2,7 @@
 
 import hmac
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -156,6 +157,37 @@ def test_an_outsider_who_kept_ten_nights_finds_no_difference_below_k(
         assert connection.execute(outsider).fetchall() == [(11, 4, 1)]
 
 
+@pytest.mark.long
+@pytest.mark.slow
+def test_an_outsider_who_copied_a_table_before_and_after_ten_nights_finds_k_of_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXAMPLES / "retention", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    nights = runpy.run_path("make_nights.py")
+    outsider = (tmp_path / "outsider.sql").read_text()
+
+    def copied(name: str) -> None:
+        with duckdb.connect("warehouse.duckdb") as connection:
+            connection.execute(f"COPY patients TO '{name}.parquet'")
+
+    for night in range(1, 11):
+        nights["main"]("warehouse.duckdb", night)
+        copied(f"before_{night:02}")
+        report = sqlmicro.run("retention.toml", night=f"2026-01-{night:02}")
+        copied(f"after_{night:02}")
+        assert report["purged"]
+    assert report["series"]["night"] == 10
+    with duckdb.connect() as connection:
+        assert connection.execute(outsider).fetchall() == [(10, 0, 0, 5, 5)]
+        (rows,) = connection.execute("SELECT list(id) FROM 'after_10.parquet' WHERE name IS NULL").fetchall()[0]
+        assert len(rows) >= report["rows"] > 200
+        one = connection.execute("SELECT max(id) FROM 'after_10.parquet' WHERE name IS NOT NULL").fetchall()[0][0]
+        connection.execute(f"COPY (FROM 'after_10.parquet' WHERE id <> {one}) TO 'after_11.parquet'")
+        connection.execute("COPY (FROM 'after_10.parquet') TO 'before_11.parquet'")
+        assert connection.execute(outsider).fetchall()[0][:2] == (11, 1)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("git") and shutil.which("ssh-keygen")), reason="needs git and OpenSSH")
 def test_the_action_lets_no_release_in_that_is_not_certified(tmp_path: Path) -> None:
@@ -226,6 +258,7 @@ def test_the_jobs_of_the_examples_can_be_planned() -> None:
         *sorted(EXAMPLES.glob("*.toml")),
         *sorted(EXAMPLES.glob("*/policy.toml")),
         *sorted(EXAMPLES.glob("*/nightly.toml")),
+        *sorted(EXAMPLES.glob("*/retention.toml")),
     ):
         assert run("explain", path, cwd=EXAMPLES).returncode == 0, path
 

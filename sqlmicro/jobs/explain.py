@@ -179,7 +179,8 @@ def _roles(plan: Plan) -> list[str]:
     """Say which columns are left out and which are released as they are."""
     weights = [column.name for column in plan.roles.kept if column.name.lower() in plan.calibrated]
     keep = tuple(name for name in names_of(plan.roles.kept) if name not in weights)
-    drop = names_of(plan.roles.dropped)
+    stays = plan.roles.row_key if plan.publish.only_where is not None else ()
+    drop = names_of([column for column in plan.roles.dropped if column not in stays])
     given, rest = plan.options, ""
     left, others = (names_of(plan.left), ()) if plan.known else ((), ("every column that is named nowhere",))
     if plan.takes_rest:
@@ -318,7 +319,7 @@ def _published(plan: Plan) -> str:
     manifest += f" It is a night of the series {given.series}." if given.series else ""
     if given.in_place:
         purge = "is not rewritten, so that the old values stay readable in it" if given.no_purge else "is rewritten"
-        return f"The release replaces the records of the table itself, and the database file {purge}.{manifest}"
+        return f"{_of_age(plan) or _ALL_OF_IT}, and the database file {purge}.{manifest}"
     if given.to:
         return f"The release goes to the file {given.to}{replaces}.{manifest}"
     if not db:
@@ -327,6 +328,27 @@ def _published(plan: Plan) -> str:
         )
     into = given.into or "that has the name of the source and _anonymized after it,"
     return f"The release goes to the table {into} of {db}{replaces}.{manifest}"
+
+
+_ALL_OF_IT = "The release replaces the records of the table itself"
+
+
+def _of_age(plan: Plan) -> str:
+    """Say which rows of the table are replaced, where that are not all."""
+    given = plan.publish
+    if given.only_where is None:
+        return ""
+    days = 7 if given.patience is None else given.patience
+    waits = {
+        "keep": "A row for which no class opens waits as it is",
+        "empty": f"A row for which no class opens within {days:,} days loses the values of these columns",
+        "join": f"A row for which no class opens within {days:,} days takes the values of the nearest class",
+    }[given.waiting]
+    key = ", ".join(column.name for column in plan.roles.row_key)
+    return (
+        f"Of the table itself it changes the rows for which this holds: {given.only_where}; where the current date is "
+        f"the day of the night. All others stay as they are, and {key} stays in every row. {waits}"
+    )
 
 
 def _staged(plan: Plan) -> str:
