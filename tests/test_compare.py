@@ -310,9 +310,13 @@ def test_inference_is_what_plain_python_gains_about_people_in_the_table(workbenc
 def test_what_teaches_nothing_of_anybody_gains_nothing_and_ranges_are_tried(db: str) -> None:
     """Everybody's value is the same after `constant`; an original of distinct numbers tells all; ranges have types."""
     report = sqlmicro.compare(
-        "records", db=db, columns=COLUMNS, methods=["constant", "individual-ranking", "mondrian"], k=["3"],
-        seed="1",
+        "records", db=db, columns=COLUMNS, k=["3"], seed="1",
+        methods=["constant", "individual-ranking", "mondrian", "sample(fraction=0.5)"],
     )  # fmt: skip
     gains = [row["inference"]["gain"] for row in report["candidates"]]
     assert gains[0] == 0 < gains[1]
-    assert report["candidates"][2]["error"] is None and report["candidates"][2]["k_released"] >= 3
+    ranges, sample = report["candidates"][2:]
+    assert ranges["error"] is None and ranges["k_released"] >= 3
+    # A sample has the own records of half of the people, whose values are read off where the others are known.
+    assert sample["columns"] == COLUMNS and sample["loss_by_column"] == dict.fromkeys(COLUMNS, 0.0)
+    assert sample["inference"]["ci"][0] > 0 and sample["verdict"]["status"] != "held"

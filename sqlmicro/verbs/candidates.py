@@ -146,12 +146,17 @@ def candidates_of(methods: Sequence[str], k: Sequence[str]) -> Iterator[Candidat
 
 def columns_told(method: Method, given: Mapping[str, object], scales: Scales) -> dict[str, tuple[str, ...]]:
     """Return the columns and scales that a method is told, under the options it has."""
-    found = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
-    if scales.by:  # released as they are, whatever the method makes of them: what is compared has the same columns
-        found["by" if method.takes("by") else "keep"] = scales.by
+    named = (*scales.numeric, *scales.nominal)
+    # A sample releases its records as they are: what is compared has the same columns.
+    found = {"columns": named} if method.takes("columns") else {"keep": named, "accept_unique": named}
+    if scales.by:  # so are strata, whatever the method makes of them
+        if method.takes("by"):
+            found["by"] = scales.by
+        else:
+            found["keep"] = (*found.get("keep", ()), *scales.by)
     known = {parameter.name for parameter in method.settings}
     if scales.target:
-        found["accept_unique"] = (scales.target,)
+        found["accept_unique"] = (*found.get("accept_unique", ()), scales.target)
         if method.setting("target"):
             found["target"] = (scales.target,)
         else:
