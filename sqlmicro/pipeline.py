@@ -309,6 +309,8 @@ def step(run: Run, planned: PlannedStep) -> None:
 def _parts(run: Run, planned: PlannedStep) -> list[Part]:
     """Return the columns of a step level by level; a method that keeps constant what is constant takes all at once."""
     method, columns = planned.method, planned.columns
+    if isinstance(run.seater, Nights) and run.roles.of_night and method.draws:
+        return _parts_of_night(run, planned, run.seater)
     if method.keeps_constant(planned.settings) or not columns:
         return [levels.at_once(run.levels, columns)]
     found, lost = levels.parts_within(run.levels, columns, planned.by, planned.where, nested=method.nests)
@@ -318,6 +320,20 @@ def _parts(run: Run, planned: PlannedStep) -> list[Part]:
     return found
 
 
+def _parts_of_night(run: Run, planned: PlannedStep, nights: Nights) -> list[Part]:
+    """Return the columns with one value in every person or household in the first night of an epoch, and the others.
+
+    Of these all records of one draw the same numbers for the same values, so that no mean of them has less noise.
+    """
+    unit, columns = run.roles.of_night, planned.columns
+    known = nights.first(
+        f"{planned.prefix} constant", lambda: levels.constant(run.warehouse, run.original, unit, columns)
+    )
+    alike = tuple(column for column in columns if column.name in known)
+    others = tuple(column for column in columns if column.name not in known)
+    return [*([Part(alike, unit=unit)] if alike else []), *([Part(others)] if others else [])]
+
+
 def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[Column], begun: Name) -> Outcome:
     """Let the method of a step work on the columns of one level, and return what it made of them for every record."""
     method, strata, relation = planned.method, (*planned.by, *part.above), run.current
@@ -325,6 +341,12 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         columns = [run.as_it_is(column) for column in run.roles.released]
         into, both, used = f"units_{planned.number}{part.suffix}", (run.current, begun), run.roles.used
         relation, begun = levels.units_of_both(run.warehouse, both, part.level, run.levels, columns, into, used)
+    if part.unit:
+        names = [name for name, _ in run.warehouse.describe(relation) if name not in ("row_id", "record")]
+        relation = run.warehouse.run(
+            "history/by_unit.sql", f"by_unit_{planned.number}", view=True, relation=relation, original=run.original,
+            unit=part.unit, columns=names,
+        )  # fmt: skip
     relation, patterns = policy.patterned(run, planned, relation, part.columns, strata, missing, part.suffix)
     own = part.mapped(run.as_it_is)
     work = Work(

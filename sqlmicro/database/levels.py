@@ -52,18 +52,21 @@ class Part:
     """Columns of levels below."""
     guides: tuple[Column, ...] = ()
     """Those of them in which near units are near too, as far as one value can tell."""
+    unit: tuple[Column, ...] = ()
+    """In a night: what says whose records draw the same numbers for the same values of these columns."""
     households: Level | None = None
     """Of which every class has k, where a method that keeps constant what is constant takes all levels at once."""
 
     def mapped(self, change: Callable[[Column], Column]) -> Part:
         """Return it with other columns, such as those with the types they have by now."""
         above, columns, below = (tuple(map(change, found)) for found in (self.above, self.columns, self.below))
-        return Part(columns, self.level, above, below, below if self.guides else (), self.households)
+        guides = below if self.guides else ()
+        return replace(self, columns=columns, above=above, below=below, guides=guides)
 
     @property
     def suffix(self) -> str:
         """What tells the relations of a level from those of another."""
-        return f"_{self.level.unit}s" if self.level else ""
+        return f"_{self.level.unit}s" if self.level else "_units" if self.unit else ""
 
     @property
     def step(self) -> tuple[Column, ...]:
@@ -216,6 +219,13 @@ def _differing(
 def differing(warehouse: Warehouse, relation: Name, level: Level, columns: Sequence[Column]) -> dict[Column, int]:
     """Return in how many units of a level each of some columns of a relation has more than one value."""
     return _differing(warehouse, relation, level.members, columns)[2]
+
+
+def constant(warehouse: Warehouse, original: Name, unit: Sequence[Column], columns: Sequence[Column]) -> list[str]:
+    """Return the names of the columns that have one value in every unit, such as a person or household."""
+    members = _members(warehouse, original, "night_members", [tuple(unit)], [])
+    found = _differing(warehouse, original, members, columns)[2]
+    return [column.name for column in columns if not found[column]]
 
 
 def _refuse_moved(warehouse: Warehouse, original: Name, roles: Roles, where: str) -> None:

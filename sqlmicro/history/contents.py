@@ -22,7 +22,7 @@ def contents(run: Run, key: str) -> Mapping[str, np.ndarray]:
 
     warehouse, original, released = run.warehouse, run.original, list(run.roles.released)
     there = {name for name, _ in warehouse.describe(original)}
-    read = [column for column in released if column.staged in there]
+    read = [column for column in (*released, *run.roles.of_night) if column.staged in there]
     warehouse.set_key(KEY, key)
     persons = warehouse.arrays(
         "history/persons.sql", relation=original, stream=KEY, columns=["copy"], by=[], sensitive=[]

@@ -8,6 +8,9 @@ computed of all nights of an epoch tells no more of her than one of them. This i
 - A pseudonym is keyed with the number of the epoch: within one it stays, two share none. Tables whose series are in the
   same epoch, under one key, share pseudonyms.
 
+- Where persons or households have several rows, the columns that have one value in each of them in the first night get
+  noise by a keyed hash of the person and these values, whichever row it is.
+
 Not promised: k of anything. Every row is by itself, so that two nights tell which rows came, went and changed; the
 report says how many. Who changes gets new noise. With x, x' her values and e, e' the noise, the nights tell
 x' - x + e' - e, which has the noise of two nights. Noise that keeps correlations is drawn anew for all columns of a

@@ -330,7 +330,7 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     if plan.job.keys:
         raise ParameterError(where, "has no keys to other tables of the job", "some", "Leave out their [[key]]")
     step = plan.steps[0]
-    if plan.roles.of_night and (_kind(step) is not Series or plan.publish.moves):
+    if plan.roles.of_night and (_kind(step) not in (Series, SeriesOfMasks) or plan.publish.moves):
         got = "--moves" if plan.publish.moves else step.method.name
         unit, option = ("household", "--household") if plan.roles.household else ("person", "--person")
         must = _UNITS.get(_kind(step), "counts {0}s where nobody moves")
@@ -391,7 +391,6 @@ _NO_RECORD = "of files has rows that are of no record, whose other values they c
 _UNITS: Mapping[type[Series], str] = {
     SeriesOfFiles: "of files knows nobody again: k rows by which two nights differ may be of one {0}",
     SeriesOfColumns: "by column has every {0} in one mean of a column: another row would be in a second one",
-    SeriesOfMasks: "counts no {0}s where every record is changed by itself",
 }
 """Why a kind of series counts neither persons nor households."""
 

@@ -206,7 +206,7 @@ def audit(book: Book, release: Release) -> None:
             ((least,),) = book.warehouse.rows("history/total_steps.sql", tonight=continued.rows, kept=kept, **own)
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
-    if unit := (roles := release.run.roles).of_night:
+    if (unit := (roles := release.run.roles).of_night) and not isinstance(series, SeriesOfMasks):
         counted = "households" if roles.household else "persons"
         told = f"k counts rows; every class opened with rows of {k} {counted} ({', '.join(names_of(unit))})"
         release.run.notes.append(OfJob(told))

@@ -41,6 +41,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "mask/ranked.sql": "by DuckDB's own hash, and by place: pairs are found in memory on DuckDB only",
     "safe/contents.sql": "hashes with DuckDB's own 64-bit hash: the cells of SAFE are in a DuckDB at the driver",
     "history/asked_rows.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
+    "history/by_unit.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/changed_keys.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/rows_changed.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/rows_of_source.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",

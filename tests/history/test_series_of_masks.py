@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import random
 from itertools import pairwise
@@ -153,6 +154,50 @@ def test_a_new_epoch_measures_the_size_of_the_noise_anew(db: str) -> None:
 def test_what_goes_with_no_such_series_is_refused(db: str, more: dict[str, Any], got: str) -> None:
     with pytest.raises(ParameterError, match=got):
         night(db, 1, **more)
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind"), [("person", "correlated"), ("household", "linear"), ("person", "uncorrelated")]
+)
+def test_a_column_of_the_person_has_one_noise_in_all_her_rows_and_nights(tmp_path: Path, unit: str, kind: str) -> None:
+    """Else the mean of her rows, or of what new visits show of it, would have less noise than one of them."""
+    db = str(tmp_path / "w.duckdb")
+    execute(
+        db,
+        """CREATE TABLE visits AS SELECT i AS id, i % 20 AS home, CAST(20 + 3 * (i % 20) AS DOUBLE) AS age,
+        CAST(100 + (i * 37) % 83 AS DOUBLE) AS cost, CAST(i AS INTEGER) AS shown FROM range(100) r(i)""",
+    )
+    given = {"columns": ["age", "cost"], "keep": ["shown"], "accept_unique": ["shown"], "rest": "drop", "amount": 0.5,
+             "row_key": ["id"], unit: ["home"], "into": "out", "overwrite": True, "series": "s",
+             "kind": kind}  # fmt: skip
+    ages: dict[int, set[float]] = {home: set() for home in range(20)}
+    noise: dict[int, list[float]] = {home: [] for home in range(20)}
+    rows: dict[int, tuple[float, float]] = {}
+    for number in range(1, 4):
+        sqlmicro.noise("visits", db=db, night=f"2026-01-0{number}", **given)
+        for shown, age, cost, true in execute(db, """SELECT shown, o.age, o.cost, v.cost FROM out o
+                                                  JOIN visits v USING (shown)""")[0]:  # fmt: skip
+            assert rows.setdefault(shown, (age, cost)) == (age, cost)
+            ages[shown % 20].add(age)
+            noise[shown % 20].append(cost - true)
+        execute(db, f"""INSERT INTO visits SELECT {100 * number} + i, i, 20.0 + 3 * i, 90.0 + i, {100 * number} + i
+            FROM range(20) r(i)""", f"DELETE FROM visits WHERE id = {number}")  # fmt: skip
+    assert all(len(own) == 1 for own in ages.values())
+    assert len({own for one in ages.values() for own in one}) == 20
+    assert all(len({*own}) >= 5 for own in noise.values()), "her costs differ, and so does their noise"
+
+
+def test_a_column_that_no_longer_belongs_to_the_person_has_the_noise_of_each_of_its_values(db: str) -> None:
+    """Whose age is corrected in one row: that row has another noise, the others keep theirs."""
+    execute(db, "ALTER TABLE persons ADD COLUMN home INTEGER", "UPDATE persons SET home = id // 4, age = 30 + id // 4")
+    given = {**GIVEN, "household": ["home"], "amount": 0.5, "db": db}
+    sqlmicro.noise("persons", **given, night="2026-01-01")
+    before = released(db)
+    execute(db, "UPDATE persons SET age = 77 WHERE id = 5", "UPDATE persons SET home = 0 WHERE id = 20")
+    assert told(sqlmicro.noise("persons", **given, night="2026-01-02")) == (0, 0, 2)
+    after = released(db)
+    changed = [born for born in sorted(after) if before[born] != after[born]]
+    assert changed == [min(after) + datetime.timedelta(days) for days in (5, 20)], "and who moves, has that of her home"
 
 
 MATRIX = ",f,m,d\nf,0.5,0.3,0.2\nm,0.3,0.5,0.2\nd,0.2,0.3,0.5\n"

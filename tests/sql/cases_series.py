@@ -94,6 +94,21 @@ CASES = [
         expect=[(0, _whose("7, 'f'")), (1, _whose("NULL")), (2, _whose("NULL"))],
         ordered=True,
     ),
+    Case(
+        "history/by_unit.sql",
+        given={
+            "relation": values("row_id, record, c3", "(0, 5, 1.5)", "(1, 6, 2.5)", "(2, 8, 3.5)"),
+            "original": values("row_id, c1, c2", "(0, 7, 'f')", "(1, 7, NULL)", "(2, NULL, 'm')"),
+        },
+        params={
+            "relation": rel("relation"), "original": rel("original"), "unit": [INCOME, SEX], "columns": ["c3"],
+        },
+        returns=["row_id", "record", "c3"],
+        expect=[
+            (row_id, duckdb.sql(f"SELECT hash({unit})").fetchall()[0][0], value)
+            for row_id, unit, value in ((0, "7, 'f'", 1.5), (1, "NULL", 2.5), (2, "NULL", 3.5))
+        ],
+    ),
     # A place in the order of the type stays, whichever values occur tonight.
     Case(
         "history/series_features.sql",
