@@ -18,6 +18,10 @@ missing, of whom a cohort has none or k. It is published as a whole in the night
 person is in one cohort, so that her value is in one mean of a column. Whatever mean has a coefficient that is not zero
 brings in all its k persons: (b).
 
+A column that is kept, or sensitive, is as it was when the row was published, as the row is. With sensitive columns a
+cohort has `distinct` values of each wherever it has k, and the method unites its groups until each has: since no class
+ever changes, none ever has fewer.
+
 Not promised: anything of a *row*. Its values in several columns together are hers alone, as the method itself promises
 no k of records: who knows what is published of her in some columns finds the row, and sees in which night it came. How
 many came that night is the size of the cohort, at least k. A row says nothing of whether its person is still there.
@@ -25,7 +29,7 @@ many came that night is the size of the cohort, at least k. A row says nothing o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -71,7 +75,7 @@ class SeriesOfColumns(Series):
         )
         gaps = work.warehouse.arrays("history/gaps.sql", relation=work.relation, columns=work.columns)
         lacks = np.column_stack([gaps[column.staged] for column in work.columns])
-        memory, comes = self._memory(persons["who"], persons["stratum"], lacks)
+        memory, comes = self._memory(persons["who"], persons["stratum"], lacks, self._sensitive(work))
         columns = _published(work)
         old = self.before.rows if self.before else 0
         new, texts = self._classes(work, group, columns, persons["row_id"][comes], old)
@@ -158,7 +162,19 @@ class SeriesOfColumns(Series):
         self.keeps_rows = [told.records - new.records, told.hashes - new.hashes] == then
         return told.records, told.hashes
 
-    def _memory(self, who: np.ndarray, strata: np.ndarray, lacks: np.ndarray) -> tuple[Memory, np.ndarray]:
+    def _sensitive(self, work: Work) -> list[np.ndarray]:
+        """Return hashes of the values of every sensitive column, in the order of row_id."""
+        found = []
+        for column in work.guaranteed.sensitive:
+            told = work.warehouse.arrays(
+                "history/persons.sql", relation=work.relation, stream=KEY, columns=["copy"], by=[], sensitive=[column]
+            )
+            found.append(told["sensitive"])
+        return found
+
+    def _memory(
+        self, who: np.ndarray, strata: np.ndarray, lacks: np.ndarray, sensitive: Sequence[np.ndarray]
+    ) -> tuple[Memory, np.ndarray]:
         """Return what is remembered of persons from tonight on, and which records (n,) come into the release."""
         import numpy as np
 
@@ -171,7 +187,8 @@ class SeriesOfColumns(Series):
         patience = self.rules.patience if self.before else 0
         due = (self.day - since[waits]) >= patience
         comes = np.zeros(len(who), bool)
-        comes[waits] = cohort(strata[waits], lacks[waits], due, self.rules.k)
+        values = [one[waits] for one in sensitive]
+        comes[waits] = cohort(strata[waits], lacks[waits], due, self.rules.k, values, self.rules.distinct)
         row[comes] = (self.before.rows if self.before else 0) + np.arange(comes.sum())
         people = seat_memory.carried(old, who, row, since, np.zeros(len(who), bool))
         memory: Memory = replace(seat_memory.nothing(0), day=self.day, **cast("Any", people))
@@ -239,11 +256,15 @@ _ROWS = "rows"
 _KEPT = "filled with what the series remembers"
 
 
-def cohort(strata: np.ndarray, lacks: np.ndarray, due: np.ndarray, k: int) -> np.ndarray:
+def cohort(
+    strata: np.ndarray, lacks: np.ndarray, due: np.ndarray, k: int, sensitive: Sequence[np.ndarray] = (),
+    distinct: int = 1,
+) -> np.ndarray:  # fmt: skip
     """Return which waiting persons (n,) come in together: the most of them that keep k in every column.
 
-    Of a stratum none or k come who have a value in a column, and none or k who lack it. They come when they make
-    `LARGE` groups, or when one of them is `due`.
+    Of a stratum none or k come who have a value in a column, and none or k who lack it; those k have `distinct` values
+    in each sensitive column, so that one class of them all would do. They come when they make `LARGE` groups, or when
+    one of them is `due`.
 
     >>> import numpy as np
     >>> lacks = np.array([[False], [False], [False], [True]])
@@ -258,7 +279,11 @@ def cohort(strata: np.ndarray, lacks: np.ndarray, due: np.ndarray, k: int) -> np
     while comes.any():
         few = np.zeros(len(strata), bool)
         for kind in kinds:
-            few |= np.bincount(kind[comes], minlength=int(kind.max()) + 1)[kind] < k
+            many = int(kind.max()) + 1
+            few |= np.bincount(kind[comes], minlength=many)[kind] < k
+            for values in sensitive:
+                different = np.unique(np.column_stack([kind[comes], values[comes]]), axis=0)[:, 0].astype(np.int64)
+                few |= np.bincount(different, minlength=many)[kind] < distinct
         if not (few & comes).any():
             break
         comes &= ~few
@@ -275,7 +300,8 @@ def _published(work: Work) -> list[Column]:
     """Return the columns that a row has a class in, in the types of staging."""
     types = dict(work.warehouse.describe(work.relation))
     strata = [column for column in work.by if isinstance(column, Column)]
-    own = [replace(column, type=types[column.staged]) for column in strata]
+    as_it_is = [*strata, *work.guaranteed.of_seats]
+    own = [replace(column, type=types[column.staged]) for column in as_it_is]
     return [*(replace(column, type="DOUBLE") for column in work.columns), *own]
 
 

@@ -346,12 +346,10 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     kept = () if plan.publish.only_where is not None else step.left_as_it_is(plan.roles.released)
     if kept and _kind(step) is SeriesOfFiles:
         raise ParameterError(where, _NO_RECORD, ", ".join(names_of(kept)), "Put them into --columns, or drop them")
-    if kept and not masks and (_kind(step) is not Series or step.guarantees.limits):
-        asked = "beside a limit such as --min-l" if _kind(step) is Series else "with this method"
-        raise ParameterError(
-            where, f"releases nothing as it is {asked}: a seat keeps one value, that of the limit",
-            ", ".join(names_of(kept)), "Put them into --columns, --by or --sensitive, or drop them",
-        )  # fmt: skip
+    if kept and _kind(step) is Series and step.guarantees.limits:
+        must = "releases nothing as it is beside a limit such as --min-l: a seat keeps one value, that of the limit"
+        do = "Put them into --columns, --by or --sensitive, or drop them"
+        raise ParameterError(where, must, ", ".join(names_of(kept)), do)
     if plan.keeps_candidates or options.engine != "duckdb":
         got = "--keep-candidates" if plan.keeps_candidates else f"--engine {options.engine}"
         raise ParameterError(where, "publishes one release a night, with DuckDB", got)
@@ -474,7 +472,7 @@ def _refuse_options(plan: Plan, kind: type[Series]) -> None:
     if plan.publish.moves:
         raise ParameterError("--moves", "goes with the methods that make classes", plan.steps[0].method.name)
     limits = [name for step in plan.steps for name in step.guarantees.limits]
-    if limits:
+    if limits and (kind is SeriesOfMasks or limits != ["min_l"]):
         got = ", ".join("--" + name.replace("_", "-") for name in limits)
         raise ParameterError("--series", "keeps only k with this method", got, "Leave these out")
     draws = any(step.method.draws or step.method.makes_pseudonyms for step in plan.steps)

@@ -157,7 +157,7 @@ def _columns(release: Release) -> list[Column]:
     """
     run, written = release.run, release.audits[None]
     held = {name for step in run.steps for name in (*step.columns, *step.by)}
-    classes = type(release.series) is Series  # of no other kind anything is kept as it is
+    classes = type(release.series) in (Series, SeriesOfColumns)  # of no other kind anything is kept as it is
     staged = {column.name: column.staged for column in run.known if column.name in held or not classes}
     records = release.outputs[-1].records
     assert records is not None
@@ -186,7 +186,7 @@ def audit(book: Book, release: Release) -> None:
     k, own = series.rules.k, _Own(series=series.name, first=first)
     checks = []
     if isinstance(series, SeriesOfColumns | SeriesOfMasks):
-        checks = _of_rows(book, series, own, len(release.run.known))
+        checks = _of_rows(book, series, own, len(_columns(release)))
     elif remembered.SEATS in continued.changed:
         checks = _of_seats(book, series, own)
     if isinstance(series, Retention):

@@ -157,7 +157,8 @@ def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
     k, common = draw.choice([2, 3, 4, 5]), {"patience": draw.choice([0, 1, 3, 7]), "nulls": "keep"}
     by = draw.choice([[], [], ["sex"]])
     if method in COLUMNS:
-        return Asked(method, {"columns": ["age", ODD], "by": by, "k": min(k, 4), **common},
+        kept = draw_kept.choice([{}, {"keep": ["ill"]}, {"sensitive": ["ill"], "min_l": 2}])
+        return Asked(method, {"columns": ["age", ODD], "by": by, "k": min(k, 4), **common, **kept},
                      powers=True, missing=draw.choice([0.0, 0.2]), rows=(20, 26))  # fmt: skip
     if method in MASKS:
         given: dict[str, Any] = {"columns": ["age", ODD], "keep": ["born"], "drop": ["id", "sex", "ill", "town"]}
@@ -335,6 +336,13 @@ def judged(given: Asked, world: World, nights: Sequence[Night]) -> None:
         for column in columns:
             _in_column([outsider.counted(one.release, [*by, column]) for one in nights], k)
             _of_powers(nights, [column], by, given, world, mates=True)
+            if "sensitive" in given.settings:
+                for one in nights:
+                    kinds = outsider.counted(one.release, [*by, column, "ill"])
+                    assert min(Counter(row[:-1] for row in kinds).values(), default=2) >= 2
+        if {"keep", "sensitive"} & {*given.settings}:
+            rows = [outsider.counted(one.release, [*by, *columns, "ill"]) for one in nights]
+            assert all(not early - late for early, late in combinations(rows, 2)), "rows stay as they were published"
         return None
     counts = [outsider.counted(one.release, [*columns, *by]) for one in nights]
     assert not outsider.small_steps(counts, k)

@@ -598,11 +598,6 @@ def test_a_household_whose_founder_is_erased_has_founded_a_class_until_all_of_it
     assert sqlmicro.mdav("members", db=db, **given, night="2026-01-05")["series"]["empty"] == 6
 
 
-def test_a_column_that_is_kept_is_refused_where_a_column_is_grouped_by_itself(db: str) -> None:
-    with pytest.raises(ParameterError, match="releases nothing as it is with this method"):
-        sqlmicro.individual_ranking("persons", **{**GIVEN, "db": db, "columns": ["age"], "keep": ["sex"]})
-
-
 @pytest.mark.slow
 def test_a_class_of_founders_who_founded_before_is_not_published(begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
     db = begun

@@ -177,13 +177,46 @@ def test_a_cohort_with_too_few_missing_values_is_not_published(tmp_path: Path, m
     ("more", "got"),
     [
         ({"moves": True}, "goes with the methods that make classes"),
-        ({"sensitive": ["sex"], "min_l": 2}, "keeps only k with this method. Got --min-l"),
+        ({"sensitive": ["sex"], "min_entropy_l": 1.5}, "keeps k and --min-l over all nights. Got --min-entropy-l"),
         ({"person": ["id"]}, "another row would be in a second one. Got --person with individual-ranking"),
     ],
 )
 def test_what_goes_with_no_such_series_is_refused(tmp_path: Path, more: dict[str, Any], got: str) -> None:
     with pytest.raises(ParameterError, match=got):
         night(make(tmp_path / "w.duckdb", 20), 1, **more)
+
+
+def test_newcomers_with_one_sensitive_value_wait_for_another(tmp_path: Path) -> None:
+    """Worked by hand, k = 3 and l = 2: three with one value wait; a fourth with another comes with them."""
+    db = make_powers(tmp_path / "w.duckdb", dict.fromkeys(range(12), False))
+    given = {"columns": ["age"], "sensitive": ["sex"], "min_l": 2}
+    assert night(db, 1, **given)["series"]["withheld"] == 0
+    execute(db, "INSERT INTO persons SELECT 20 + i, 5000 + i, 1, 'f' FROM range(3) r(i)")
+    assert night(db, 2, **given)["series"]["withheld"] == 3
+    assert night(db, 12, **given)["series"]["withheld"] == 3, "whoever has waited long enough, too"
+    execute(db, "INSERT INTO persons VALUES (30, 5003, 1, 'm')", "UPDATE persons SET sex = 'x' WHERE id IN (0, 2)")
+    assert night(db, 13, **given)["series"]["withheld"] == 0
+    classes = execute(db, "SELECT age, count(DISTINCT sex), count(*) FROM out GROUP BY age")[0]
+    assert min(several for _, several, _ in classes) == 2 and (5001.5, 2, 4) in classes
+    assert execute(db, "SELECT count(*) FROM out WHERE sex = 'x'") == [[(0,)]], "a row stays as it was published"
+
+
+def test_a_kept_column_stays_with_its_row(tmp_path: Path) -> None:
+    db = make(tmp_path / "w.duckdb", 40)
+    given = {"columns": ["age"], "keep": ["sex", ODD], "accept_unique": ["sex", ODD]}
+    night(db, 1, **given)
+    before = Counter(map(repr, released(db)))
+    execute(
+        db, f"UPDATE persons SET sex = 'z', {QUOTED} = -1.25 WHERE id % 2 = 0", "DELETE FROM persons WHERE id IN (1, 3)"
+    )
+    execute(db, "INSERT INTO persons SELECT 100 + i, 30 + i, 0.1, NULL, NULL FROM range(4) r(i)")
+    night(db, 2, **given)
+    report = night(db, 12, **given)
+    after = Counter(map(repr, released(db)))
+    assert not before - after and (after - before).total() == 4 == report["series"]["came"]
+    assert told(report)["series-kept"] == 0 and told(report)["series-founders"] == 4
+    new = [row for row in released(db) if row[ODD] == 0.1]
+    assert [row["sex"] for row in new] == [None] * 4 and {row["age"] for row in new} == {32}
 
 
 def test_who_lacks_a_value_waits_for_k_who_do_with_patterns_as_without(tmp_path: Path) -> None:
