@@ -12,7 +12,6 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import ParameterError
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
 from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 from sqlmicro.missing.counted import number
@@ -71,21 +70,6 @@ def with_households(work: Work, rules: Rules) -> Rules:
     codes = np.unique(found["counted"], return_inverse=True)[1].astype(np.int64)
     households = Sensitive("the household", codes, np.bincount(codes) / len(codes), ordered=False, l=rules.k)
     return replace(rules, sensitive=(*rules.sensitive, households))
-
-
-def refuse_members(work: Work, rules: Rules) -> None:
-    """Refuse sensitive columns of the records of units, for a method that looks at units only.
-
-    Raises
-    ------
-    ParameterError
-        With what keeps them.
-    """
-    if rules.members is not None:
-        raise ParameterError(
-            f"{work.where}, sensitive", "is not kept where columns belong to a person or household", "such columns",
-            "Use a method that groups by distance, such as mdav, or suppress or mondrian",
-        )  # fmt: skip
 
 
 def _of_records(

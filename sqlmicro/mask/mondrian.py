@@ -112,7 +112,7 @@ def mondrian(
         refuse_impossible(work, rules)
     held = boxes.read(work, asked) if asked.limits else None
     if held is not None:
-        read.refuse_members(work, rules)
+        _refuse_members(work, rules)
         held.refuse_impossible(work, strata)
 
     def cut(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
@@ -135,6 +135,15 @@ def mondrian(
     if recoding_to:
         work.outcome.recoding = decided.of_boxes(work, groups, k)
     return work.outcome
+
+
+def _refuse_members(work: Work, rules: Rules) -> None:
+    """Refuse sensitive columns of the records of units: a class that is united with another is held by others."""
+    if rules.members is not None:
+        raise ParameterError(
+            f"{work.where}, sensitive", "goes with a population where columns belong to records",
+            "columns of a person or household", "Leave the population out, or use suppress --min-k-map",
+        )  # fmt: skip
 
 
 def _partition_by_value(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np.ndarray) -> np.ndarray:

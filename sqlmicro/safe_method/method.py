@@ -22,7 +22,7 @@ from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.means import parse as parse_means
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.occurring import assigned, at_driver
-from sqlmicro.safe_method.seats import exchanged, least_records_of
+from sqlmicro.safe_method.seats import enlarged, exchanged, least_records_of
 from sqlmicro.safe_method.settings import (
     Algorithms,
     Approach,
@@ -211,13 +211,10 @@ def safe(
     weight_column = checked_weights(work, weights)
     by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
     cells = make_cells(work, numeric, nominal, k, weight_column, by, dealt=deal == "anew" and method != "cluster")
-    if left_out := distance.left_out(cells.nominal, order):
-        work.note(left_out)
-    work.refuse_small_strata(k, *_stratum_sizes(cells, k))
+    _begin(work, cells, order, k)
     least = least_records_of(work, cells, k, weights)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
-    trial = Trial(at_driver(work), cells, order, parts, wanted)
     possible = Anew.of(work, cells, numeric_values == "own", steps, numbers[0], wanted)
     anew = possible if deal == "anew" and method != "cluster" else None
     numeric_values = "means" if anew else numeric_values
@@ -225,18 +222,44 @@ def safe(
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
     denial = demanded(work, method, invented, max_inference)
-    numeric_ways, nominal_ways = numbers if cells.numeric else [""], names if cells.nominal else [""]
-    ways = [Unification(*pair) for pair in product(numeric_ways, nominal_ways)]
+    ways = _ways(cells, numbers, names)
     searched = method != "cluster" and bool(cells.nominal or steps or direct.own_columns(cells, settings))
-    makers = makers_of(work, cells, algorithm, method, least, small_groups, searched=searched)
-    _try_all(trial, makers, ways, numbers, k, least, settings if searched else None, denial)
-    found = trial.some(k)
-    best = nearest(work, found, candidate, denial)
-    if not keep_candidates:
-        trial.keep_only(best)
-    _take(work, cells, found, best, k, advice(anew, possible, best.algorithm, searched))
+
+    def make(least: np.ndarray) -> tuple[Sequence[Candidate], Candidate]:
+        trial = Trial(at_driver(work), cells, order, parts, wanted)
+        makers = makers_of(work, cells, algorithm, method, least, small_groups, searched=searched)
+        _try_all(trial, makers, ways, numbers, k, least, settings if searched else None, denial)
+        found, best = _nearest(trial, k, candidate, denial, keep_candidates)
+        _take(work, cells, found, best, k, advice(anew, possible, best.algorithm, searched))
+        return found, best
+
+    found, best = enlarged(work, least, make)
     work.outcome.denied = _deniable(work, best, k, denial)
     return _keep_others(work, cells, found, keep_candidates, k, denial)
+
+
+def _begin(work: Work, cells: Cells, order: int, k: int) -> None:
+    """Say which tables are left out, and refuse strata of fewer than k."""
+    if left_out := distance.left_out(cells.nominal, order):
+        work.note(left_out)
+    work.refuse_small_strata(k, *_stratum_sizes(cells, k))
+
+
+def _ways(cells: Cells, numbers: Sequence[str], names: Sequence[str]) -> list[Unification]:
+    """Return every way to unify the columns that there are."""
+    pairs = product(numbers if cells.numeric else [""], names if cells.nominal else [""])
+    return [Unification(*pair) for pair in pairs]
+
+
+def _nearest(
+    trial: Trial, k: int, candidate: int | None, asked: Asked | None, keep_candidates: bool
+) -> tuple[Sequence[Candidate], Candidate]:
+    """Return the candidates that were tried, and the nearest of them; the files of the others go where nobody asks."""
+    found = trial.some(k)
+    best = nearest(trial.work, found, candidate, asked)
+    if not keep_candidates:
+        trial.keep_only(best)
+    return found, best
 
 
 def _deniable(work: Work, one: Candidate, k: int, asked: Asked | None) -> Deniable | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from math import ceil
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.bounds import bound, refuse_impossible
+from sqlmicro.guarantees.bounds import bound, records_of, refuse_impossible
+from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.missing.counted import number
 from sqlmicro.missing.standardise import standardise
@@ -24,16 +26,57 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.templates import Name
     from sqlmicro.guarantees._state_kernels import State
-    from sqlmicro.guarantees.rules import Rules
     from sqlmicro.work import Work
 
+T = TypeVar("T")
 _ROUNDS = 60
 _PRICES = (1.0, 100.0)  # of a record that is missed, in squared standard deviations, in the first round and the last
 # A round that frees fewer of the groups than that share makes haste: the price rises by so much of its way at once.
 _FREED, _HASTE = 0.8, 0.15
 _AFTERWARDS = 2  # rounds after records were dealt
+_ANEW = 20  # times that the file is made with larger classes, where a class above has no seats that keep all
+_AGAIN = 4  # times that the records of a class above in which one misses something are seated anew, by chance
+_FEW = 12  # rounds of each time that they are dealt
+_SURE = 3  # times that the records of such a class are dealt, until a size is taken for one at which all can be kept
 _REACH = 50
 _SLICE = 20_000
+
+
+class MissedError(InputError):
+    """Some classes do not keep what was asked for, whoever sits where; `larger`: a size of those of a class above."""
+
+    larger: dict[int, int]
+
+    @classmethod
+    def of(cls, work: Work, missed: np.ndarray, seats: np.ndarray, strata: np.ndarray) -> MissedError:
+        """Return the error, from which classes miss something."""
+        import numpy as np
+
+        found = cls(
+            work.where,
+            "every class must keep what was asked for",
+            f"{int(missed.sum()):,} of {len(missed):,} classes that do not, whoever sits where",
+            "Use a larger --k, fewer columns, or ask for less",
+        )
+        short = np.unique(strata[missed[seats]]).tolist() if work.part.level or work.part.above else []
+        groups = {stratum: len(np.unique(seats[strata == stratum])) for stratum in short}
+        found.larger = {one: int((strata == one).sum()) // (many - 1) for one, many in groups.items() if many > 1}
+        return found
+
+
+def enlarged(work: Work, least: np.ndarray, made: Callable[[np.ndarray], T]) -> T:
+    """Return what is made with least sizes of classes; where those of some strata cannot keep all, with larger ones."""
+    notes = len(work.outcome.notes)
+    for _ in range(_ANEW):
+        try:
+            return made(least)
+        except MissedError as missed:
+            if not missed.larger:
+                raise
+            for stratum, size in missed.larger.items():
+                least[stratum] = max(size, least[stratum] + 1)
+            del work.outcome.notes[notes:]
+    return made(least)
 
 
 def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> np.ndarray:
@@ -56,17 +99,57 @@ def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> n
     if cells.persons:
         return _least_of(work, cells.persons.records(cells.strata), k)
     rules = read.rules(work, k)
-    read.refuse_members(work, rules)
     if rules.only_k:
         return np.full(strata, k)
-    refuse_impossible(work, rules)
-    records = _records(rules)
-    size = bound(rules, records).size
-    if rules.persons is None:
+    refuse_impossible(work, rules.asked)
+    records = records_of(rules)
+    size, asked = max(bound(rules, records).size, _units_for(rules, records)), rules.asked
+    of_levels = bool(asked.members or (asked.sensitive and work.part.above))
+    if asked.persons is None and not of_levels:
         return np.full(strata, size)
-    stratum = work.stratum_numbers(records)
-    least = np.array([max(size, least_records(rules.persons[stratum == s], k)) for s in range(strata)])
-    return _said(work, least, size, k)
+    stratum, least = work.stratum_numbers(records), np.full(strata, size)
+    if asked.persons is not None:
+        least = np.array([max(size, least_records(asked.persons[stratum == s], k)) for s in range(strata)])
+    said = _said(work, least, size, k)
+    return _settled(work, asked, stratum, said) if of_levels else said
+
+
+def _settled(work: Work, rules: Rules, stratum: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return sizes, at least those given, at which records of every stratum that are dealt can keep all that is asked.
+
+    Strata that are classes of a level above are small, and each has its own shares: groups of one may have to be larger
+    than those of another. Records are dealt to groups as small as can be but for one, and exchanged, some times from
+    seats that are drawn; where a group misses something in the end, there is one less, down to one, which keeps all.
+    """
+    import numpy as np
+
+    n = np.bincount(stratum)
+    place = np.arange(len(stratum)) - np.repeat(np.cumsum(n) - n, n)
+    groups = n // np.minimum(least, n)
+    kept, turn = np.where(groups > 1, 0, _SURE), 0
+    while (open_ := np.flatnonzero(kept < _SURE)).size:
+        rows = np.flatnonzero(np.isin(stratum, open_))
+        rows = rows[np.lexsort((work.streams()(turn).random(len(rows)), stratum[rows]))]
+        of = stratum[rows]
+        at = place[np.repeat(np.isin(np.arange(len(n)), open_), n)]
+        labels = np.unique(of * n.max() + np.minimum(at // (n // groups)[of], groups[of] - 1), return_inverse=True)[1]
+        own, nowhere = rules.of(rows), np.zeros((len(rows), 0))
+        found = seated(work, nowhere, nowhere.astype(np.int64), of, labels, own, _FEW)
+        short = np.unique(of[(missing(found, own) > 0)[found]])
+        kept[open_] += 1
+        kept[short] = 0
+        groups[short] -= np.maximum(1, groups[short] // 8)
+        kept[groups == 1], turn = _SURE, turn + 1
+    sizes: np.ndarray = np.maximum(least, n // groups)
+    return sizes
+
+
+def _units_for(rules: Rules, units: int) -> int:
+    """Return how many units of the mean size have the records that a class needs for what is asked of these."""
+    if rules.members is None:
+        return rules.k
+    records = len(rules.members.unit)
+    return ceil(bound(Rules(1, None, rules.members.sensitive), records).size * units / records)
 
 
 def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
@@ -133,7 +216,7 @@ def _taken(work: Work, cells: Cells, groups: Name, k: int) -> Seats:
     found = work.warehouse.arrays("safe/seats.sql", groups=groups)
     everybody = work.matrix([])[0]
     rows = np.searchsorted(everybody, found["row_id"])
-    rules = read.rules(work, k).of(rows)
+    rules = read.rules(work, k).asked.of(rows)
     strata = work.stratum_numbers(len(everybody))[rows]
     nominal = cells.without_arithmetic
     read_as = work.warehouse.arrays(
@@ -158,27 +241,39 @@ def _exchanged(work: Work, taken: Seats, groups: Name) -> Name:
 
     names, labels = np.unique(taken.label, return_inverse=True)
     seats = seated(work, taken.X, taken.codes, taken.strata, labels, taken.rules)
+    for turn in range(_AGAIN if work.part.level or work.part.above else 0):
+        missed = missing(seats, taken.rules) > 0
+        if not missed.any():
+            break
+        rows = np.flatnonzero(np.isin(taken.strata, taken.strata[missed[seats]]))
+        seats[rows] = _mixed(work, seats[rows], taken.strata[rows], taken.rules.of(rows), turn)
     missed = missing(seats, taken.rules) > 0
     if missed.any():
-        raise InputError(
-            work.where,
-            "every class must keep what was asked for",
-            f"{int(missed.sum()):,} of {len(missed):,} classes that do not, whoever sits where",
-            "Use a larger --k, fewer columns, or ask for less",
-        )
+        raise MissedError.of(work, missed, seats, taken.strata)
     moved = int((seats != labels).sum())
     unit = work.part.level.unit if work.part.level else "record"
     work.note(f"{number(moved, unit)} changed seats so that every class keeps what was asked for")
     return work.load_labels(taken.row_id, names[seats], __name__, f"seats_of_{groups.table}")
 
 
-def _records(rules: Rules) -> int:
-    return len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
+def _mixed(work: Work, labels: np.ndarray, strata: np.ndarray, rules: Rules, turn: int) -> np.ndarray:
+    """Return labels of the same sizes in every stratum that miss as little as was found from seats that are drawn."""
+    import numpy as np
+
+    names, labels = np.unique(labels, return_inverse=True)
+    by_stratum = np.argsort(strata, kind="stable")
+    drawn = np.lexsort((work.streams()(turn + 1).random(len(labels)), strata))
+    mixed = np.empty_like(labels)
+    mixed[drawn] = labels[by_stratum]
+    nowhere = np.zeros((len(labels), 0))
+    found: np.ndarray = names[seated(work, nowhere, nowhere.astype(np.int64), strata, mixed, rules)]
+    return found
 
 
 def seated(
-    work: Work, X: np.ndarray, codes: np.ndarray, strata: np.ndarray, labels: np.ndarray, rules: Rules
-) -> np.ndarray:
+    work: Work, X: np.ndarray, codes: np.ndarray, strata: np.ndarray, labels: np.ndarray, rules: Rules,
+    rounds: int = _ROUNDS,
+) -> np.ndarray:  # fmt: skip
     """Return labels of the same sizes in which the groups miss as little as was found.
 
     Where only persons are asked for, and exchanges do not end, the records of a stratum are dealt: then nothing is
@@ -186,23 +281,23 @@ def seated(
     """
     import numpy as np
 
-    persons = rules.persons if not rules.sensitive else None
+    persons = rules.persons if not rules.sensitive and rules.members is None else None
     run = _Exchanges(X, codes, strata, labels, rules, work.rng())
-    with work.warehouse.progress.kernel("let records change seats", _ROUNDS) as progress:
+    with work.warehouse.progress.kernel("let records change seats", rounds) as progress:
         price, before = _PRICES[0], np.inf
-        for number in range(_ROUNDS):
+        for number in range(rounds):
             wanting = np.flatnonzero(run.state.missed > 0)
             if not len(wanting):
                 break
             if persons is not None and price >= _PRICES[1] and len(wanting) >= before:
                 break
-            price *= (_PRICES[1] / _PRICES[0]) ** (1 / (_ROUNDS - 1) if len(wanting) < _FREED * before else _HASTE)
+            price *= (_PRICES[1] / _PRICES[0]) ** (1 / (rounds - 1) if len(wanting) < _FREED * before else _HASTE)
             price, before = min(price, _PRICES[1]), len(wanting)
-            run.round(wanting, price, partial(progress.tick, number, _ROUNDS))
+            run.round(wanting, price, partial(progress.tick, number, rounds))
         if persons is not None and run.state.missed.any():
             wanting = run.deal(persons)
             for _ in range(_AFTERWARDS):
-                run.round(wanting, _PRICES[1], partial(progress.tick, _ROUNDS, _ROUNDS))
+                run.round(wanting, _PRICES[1], partial(progress.tick, rounds, rounds))
     found: np.ndarray = run.state.label.copy()
     return found
 

@@ -29,6 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "suppress": {"k": K},
     "generalize": {"until_k": K, "local": True, "width": ["rent=100", "rent=400", "age=10", "age=30"]},
 }
+SAFE: dict[str, Any] = {"k": K, "effort": "fast", "nominal": "ward"}
 UNITS: dict[str, dict[str, Any]] = {
     "person": {"person": "pid"},
     "household": {"household": "hid", "rows_are_persons": True},
@@ -70,7 +71,7 @@ def limited(rows: list[Row], rng: np.random.Generator) -> tuple[dict[str, Any], 
     entropies = [math.exp(-sum(p * math.log(p) for p in one.values())) for one in shares]
     limits = {
         "min_l": min(K, *(len(one) for one in shares)),
-        "min_entropy_l": math.floor(100 * min(entropies)) / 100,
+        "min_entropy_l": min(K, math.floor(100 * min(entropies)) / 100),
         "max_t": max(sum(abs(one.get(v, 0) - n / len(rows)) for v, n in whole.items()) / 2 for one in shares) + 0.01,
         "max_alpha": min(1.0, max(max(one.values()) for one in shares) + 0.01),
         "max_beta": max(p / (whole[v] / len(rows)) - 1 for one in shares for v, p in one.items()) + 0.01,
@@ -115,9 +116,16 @@ def kept(method: str, units: str, many: int, seed: int) -> None:
     rows = tables(many, seed)
     asked, one = limited(rows, np.random.default_rng([seed, len(method), len(units)]))
     names = ["rid", "table", "illness", *COLUMNS, *(u for u in ("pid", "hid") if u in UNITS[units].values())]
-    given = {**METHODS[method], **UNITS[units], **asked, "columns": COLUMNS, "by": "table", "sensitive": "illness"}
+    given = {
+        **METHODS.get(method, SAFE),
+        **UNITS[units],
+        **asked,
+        "columns": COLUMNS,
+        "by": "table",
+        "sensitive": "illness",
+    }
     table = pa.Table.from_pylist([{name: row[name] for name in names} for row in rows])
-    given |= {"keep": ["rid"], "accept_unique": ["rid"], "seed": str(seed)}
+    given |= {"columns": COLUMNS, "by": "table", "keep": ["rid"], "accept_unique": ["rid"], "seed": str(seed)}
     with sm.open() as w, getattr(w, method)(table, **given) as release:
         after, report = release.arrow().to_pylist(), release.report
     assert faults(rows, after, units, one) == [], asked
@@ -249,9 +257,14 @@ def test_all_records_of_persons_in_households_keep_what_is_asked(method: str) ->
     kept(method, "both", MANY, 1)
 
 
+def test_safe_keeps_what_is_asked_of_all_records_of_persons_in_households() -> None:
+    """Classes become larger where nobody's seat mends them: some tables keep their limits only just, as one class."""
+    kept("safe", "both", 50, 1)
+
+
 @pytest.mark.slow
 @each("units", list(UNITS))
-@each("method", list(METHODS))
+@each("method", [*METHODS, "safe"])
 def test_all_records_of_any_units_keep_what_is_asked(method: str, units: str) -> None:
     for seed in range(2, 2 + max(6, MANY // 50)):
         kept(method, units, 50, seed)
