@@ -83,6 +83,8 @@ class Retention(Series):
     """What becomes of rows for which no class opened within patience: keep, join, empty."""
     empties: np.ndarray | None = None
     """Which of the rows that take part are emptied tonight (n,)."""
+    joined: int = 0
+    """Rows that take the values of a class of an earlier night."""
     persons: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The rows that take part tonight, in the order of row_id."""
 
@@ -213,6 +215,8 @@ class Retention(Series):
             memory, night = seats_in_place.go_on(self.before.memory, who, X, self.day, *given, joins=joins)
         at = np.searchsorted(memory.who, who)
         waits, was = memory.seat[at] < 0, self._held(who)
+        early = len(self.before.size) if self.before else 0
+        self.joined = int(((memory.seat[at] >= 0) & (was < 0) & (memory.seat[at] < early)).sum())
         self.empties = waits & (was >= 0)  # she has the values of a class that is given up, and there is no other
         if self.waiting == "empty":
             self.empties |= waits & (self.day - memory.since[at] >= self.rules.patience)
@@ -291,7 +295,9 @@ class Retention(Series):
         """Return what is told of tonight, also how many rows are as they were."""
         assert self.rows is not None and self.empties is not None
         made = super().report(withheld + self.rows.early, wait, empty, opened, closed)
-        return replace(made, raw=self.rows.raw, emptied=int(self.rows.bare.sum() + self.empties.sum()))
+        return replace(
+            made, raw=self.rows.raw, joined=self.joined or None, emptied=int(self.rows.bare.sum() + self.empties.sum())
+        )
 
     def as_written(self, warehouse: DuckDBWarehouse, relation: Name) -> Mapping[str, Name | Select]:
         """Return what tonight changes of what is remembered, with what the table holds now of who came."""

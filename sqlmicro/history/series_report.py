@@ -38,6 +38,8 @@ class SeriesReport:
     """Rows of a table changed in place that have not come of age, and are as they were."""
     emptied: int | None = field(default=None, metadata=OMITTED)
     """Rows of such a table that have no values, since nobody gave them any or they were emptied."""
+    joined: int | None = field(default=None, metadata=OMITTED)
+    """Rows of such a table that took the values of a class of an earlier night, where that is asked for."""
     advice: str | None = field(default=None, metadata=OMITTED)
     """Why a new epoch is due, if it is."""
 
@@ -67,6 +69,9 @@ class SeriesReport:
         if self.came is not None and self.went is None and self.changed:
             said.append(f"of persons whose values have changed since: {self.changed:,}")
         said += [waits] if self.withheld else []
+        if self.joined:
+            told = "a copy of the table of the night before tells them from the others of their classes"
+            said.append(f"rows that joined a class of an earlier night: {self.joined:,}; {told}")
         said += [f"rows without values: {self.emptied:,}"] if self.emptied else []
         said += [] if self.raw is None else [f"rows that have not come of age, and are as they were: {self.raw:,}"]
         said += [one for one in (empty if self.empty else None, self.advice) if one]

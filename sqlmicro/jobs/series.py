@@ -374,9 +374,6 @@ def _refuse_in_place(plan: Plan, target: Target) -> None:
     if others := ", ".join(option for option, there in options.items() if there):
         must = "has its rows in the table itself, which stay what they are"
         raise ParameterError(ONLY_WHERE, must, others, "Leave it out")
-    if plan.roles.household:
-        must = "leaves the household of every row in the table, where what is constant within one would no longer be"
-        raise ParameterError(ONLY_WHERE, must, "--household", "Leave it out")
     if step.method.engine != "numpy" or len(plan.steps) > 1:
         got = step.method.name if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
         can = ", ".join(name for name, one in methods().items() if one.engine == "numpy")

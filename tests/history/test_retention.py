@@ -222,3 +222,82 @@ def test_random_histories_keep_k(tmp_path: Path, waiting: str) -> None:
     """HISTORIES=100 runs a hundred."""
     for seed in range(MANY or 3):
         history(tmp_path / str(seed), seed, patience=seed % 3, waiting=waiting)
+
+
+WIDE = (
+    "id INTEGER PRIMARY KEY, whose INTEGER, age INTEGER, pay DECIMAL(10, 2), born DATE, noted TIMESTAMP, colour colour, "
+    "kind VARCHAR, flag BOOLEAN, region VARCHAR, ill VARCHAR, name VARCHAR, seen DATE"
+)
+WORKED_ON = ["age", "pay", "born", "noted", "colour", "kind", "flag"]
+CASES: dict[str, dict[str, Any]] = {
+    "missing values": {"keep": ["seen", "region", "ill"]},
+    "strata": {"by": ["region"], "keep": ["seen", "ill"], "waiting": "empty"},
+    "two values of a sensitive column in every class": {"sensitive": ["ill"], "min_l": 2, "keep": ["seen", "region"]},
+    "strata, persons and a sensitive column": {
+        "by": ["region"], "person": ["whose"], "drop": ["name"], "sensitive": ["ill"], "min_l": 2, "keep": ["seen"],
+        "rows_are_persons": False, "waiting": "join",
+    },
+    "households": {"household": ["whose"], "drop": ["name"], "keep": ["seen", "region", "ill"]},
+}  # fmt: skip
+
+
+def wide(draw: random.Random, number: int, day: date) -> tuple[Any, ...]:
+    def some(value: Any) -> Any:
+        return None if draw.random() < 0.15 else value
+
+    born = day - timedelta(draw.randrange(9000))
+    return (
+        number, number // 2, some(draw.randrange(18, 90)), some(round(draw.random() * 1000, 2)), some(born),
+        some(f"{born} 10:20:30"), some(draw.choice(["red", "blue"])), some(draw.choice("abcd")),
+        some(draw.random() < 0.5), "rare" if number in (5, 6) else draw.choice(["n", "s"]),
+        draw.choice(["flu", "cold", "gout"]), f"n{number}", day - timedelta(draw.randrange(90)),
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list(CASES.values()), ids=list(CASES))
+def test_strata_missing_values_persons_and_l_in_a_table_of_all_types(tmp_path: Path, case: dict[str, Any]) -> None:
+    draw, db, k, born = random.Random(3), tmp_path / "w.duckdb", 4, 100
+    given = {
+        "columns": WORKED_ON, "drop": ["name", "whose"], "rest": "drop", "accept_unique": ["seen"], "row_key": ["id"],
+        "k": k, "in_place": True, "series": "s", "only_where": "seen < current_date - INTERVAL 30 DAY", "patience": 1,
+        "no_purge": True, "nulls": "keep", "rows_are_persons": True,
+    } | case  # fmt: skip
+    with opened(db) as con:
+        con.execute("CREATE TYPE colour AS ENUM ('red', 'green', 'blue')")
+        con.execute(f"CREATE TABLE patients ({WIDE})")
+        con.executemany(f"INSERT INTO patients VALUES ({', '.join('?' * 13)})",
+                        [wide(draw, number, START) for number in range(born)])  # fmt: skip
+    text = f"SELECT id, ({', '.join(WORKED_ON)}), region, ill, name, whose, seen FROM patients"
+    held: dict[int, Any] = {}
+    for number in range(1, 5):
+        day = START + timedelta(number - 1)
+        with opened(db) as con:
+            if number > 1:
+                con.executemany(f"INSERT INTO patients VALUES ({', '.join('?' * 13)})",
+                                [wide(draw, born + one, day) for one in range(15)])  # fmt: skip
+                born += 15
+                for key in draw.sample(sorted(held), 9):
+                    one = draw.choice(("DELETE FROM patients", "UPDATE patients SET age = 33, name = 'x'"))
+                    con.execute(f"{one} WHERE id = {key}")
+            before = {row[0]: row[1:] for row in con.execute(text).fetchall()}
+        report = sqlmicro.mdav("patients", db=str(db), night=str(day), **given)
+        with opened(db) as con:
+            after = {row[0]: row[1:] for row in con.execute(text).fetchall()}
+        assert set(after) == set(before)
+        was = {key for key, values in held.items() if key in before and before[key][0] == values}
+        came = {key for key in after if key not in was and after[key][0] != before[key][0]}
+        empty = {key for key in came | was if not any(value is not None for value in after[key][0])}
+        held = {key: after[key][0] for key in (was | came) - empty}
+        for key, row in after.items():
+            assert row[1:3] == before[key][1:3] or (key in empty and "by" in case)
+            assert (row[3], row[4]) == (None, None) if key in held or key in empty else row == before[key]
+        classes: dict[Any, list[int]] = defaultdict(list)
+        for key, values in held.items():
+            classes[values, after[key][1] if "by" in case else None].append(key)
+        assert report["rows"] == len(held) > 50
+        for keys in classes.values():
+            assert len(keys) >= k
+            assert len({after[key][2] for key in keys}) >= case.get("min_l", 1)
+            if "whose" in case.get("person", case.get("household", [])):
+                assert len({key // 2 for key in keys}) >= k
