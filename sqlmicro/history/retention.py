@@ -216,7 +216,13 @@ class Retention(Series):
         at = np.searchsorted(memory.who, who)
         waits, was = memory.seat[at] < 0, self._held(who)
         early = len(self.before.size) if self.before else 0
-        self.joined = int(((memory.seat[at] >= 0) & (was < 0) & (memory.seat[at] < early)).sum())
+        if not (memory.seat[at] >= 0).any():
+            raise InputError(
+                "--only-where", f"at least k = {self.rules.k} rows are anonymized after a night",
+                "fewer: too few have come of age that could open a class",
+                "Nothing was changed. Run it again another night",
+            )  # fmt: skip
+        self.joined = int(((memory.seat[at] >= 0) & (self._own(who) < 0) & (memory.seat[at] < early)).sum())
         self.empties = waits & (was >= 0)  # she has the values of a class that is given up, and there is no other
         if self.waiting == "empty":
             self.empties |= waits & (self.day - memory.since[at] >= self.rules.patience)
@@ -232,6 +238,17 @@ class Retention(Series):
         memory = self.before.memory
         known, at = places(memory.who, persons["who"])
         found: np.ndarray = np.where(known & (memory.seat != WAITS)[at], memory.person[at], persons["person"])
+        return found
+
+    def _own(self, who: np.ndarray) -> np.ndarray:
+        """Return the class that rows are or were in (n,), -1 of those that never had one."""
+        import numpy as np
+
+        if self.before is None or not len(self.before.memory.who):
+            return np.full(len(who), -1)
+        known, at = places(self.before.memory.who, who)
+        seat = self.before.memory.seat
+        found: np.ndarray = np.where(known, np.where(seat < WAITS, -2 - seat, seat)[at], -1)
         return found
 
     def _held(self, who: np.ndarray) -> np.ndarray:

@@ -10,22 +10,22 @@ ones, and whoever has two copies of the table sees which row took which values w
 
     Where the job says so, who has waited `joins` the nearest class: the table shows who that is.
 
-    Who had a seat, and holds other values today since somebody wrote them, has no seat. She may sit beside the founders
-    of a class that opens, and founds none: she may still hold values of her class, which are of its founders. So does
-    a new row that holds all the values of a class: it may be a copy.
+    Who had a seat, and holds other values since somebody wrote them, takes the values of her class again once she has
+    come of age. If that was given up, she may sit beside the founders of a class that opens. She founds none: she may
+    still hold values of her class, which are of its founders. So may a new row that holds all of them, as a copy does.
 
 **Theorem.** For whoever has all copies of the table, and did not see the rows before they came of age:
 
-(a) *Rows.* With every row that took the values of a class, k - 1 others or more took them in the same night; but for
-    what was left of a class that was given up, in which k rows were, and for who `joins` another one after waiting.
-    Every class has k rows or more after every night.
+(a) *Rows.* With every row that took the values of a class for the first time, k - 1 others or more took them in the
+    same night; but for what was left of a class that was given up, in which k rows were, and for who `joins` another
+    one after waiting. Every class has k rows or more after every night.
 
 (b) *Totals.* Every linear combination of means that is not zero for all values, per column, involves k persons or more.
 
     Proof: a record founds one class at most, so the founders of classes are k or more others in each; of persons (b) is
     that of `seats`. Who holds values of a class founds none, so that every value of a founder is her own.
 
-(c) is not promised: who is overwritten may have another class afterwards.
+(c) *Persons.* A row has one class, until that is given up.
 """
 
 from __future__ import annotations
@@ -74,19 +74,23 @@ class TonightInPlace(Tonight):
             self.lost |= bars[self.order]
 
     def keep_seats(self) -> None:
-        """Let everybody stay but in the classes that are given up; no seat is free."""
+        """Let everybody stay but in the classes that are given up, and let who was overwritten have her class again."""
         import numpy as np
 
         self.free[:] = 0
+        back = np.flatnonzero(self.lost & (self.own >= 0))
+        back = back[self.strata[back] == self.stratum[self.own[back]]]
+        self.seat[back] = self.own[back]
         sits = np.flatnonzero(self.seat >= 0)
         counted = np.unique(np.stack([self.seat[sits], self.whose[sits] if self.several else sits], 1), axis=0)
         live = np.bincount(counted[:, 0], minlength=self.before)
         kinds = np.unique(np.stack([self.seat[sits], ranked((self.sensitive[sits],))[0]], 1), axis=0)
         values = np.bincount(kinds[:, 0], minlength=self.before)
         self.takes = (live >= self.rules.k) & (values >= self.distinct)
-        self.left[sits] = ~self.takes[self.seat[sits]]
-        self.lost |= self.left
-        self.seat[self.left] = WAITS
+        homeless = sits[~self.takes[self.seat[sits]]]
+        self.left[homeless] = ~self.lost[homeless]  # of the others each holds values of her own
+        self.lost[homeless] = True
+        self.seat[homeless] = WAITS
 
     def newcomers(self) -> np.ndarray:
         """Return who may found a class: who has never had a seat."""

@@ -10,6 +10,8 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import combinations
+from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,6 +78,8 @@ class World:
     """What nights wrote into rows, by their key, as far as an outsider sees it."""
     emptied: set[int] = field(default_factory=set)
     ever: set[int] = field(default_factory=set)
+    own: dict[int, Any] = field(default_factory=dict)
+    """The class that a row had last, by its key."""
     founders: list[frozenset[int]] = field(default_factory=list)
     born: int = 0
 
@@ -140,6 +144,7 @@ class World:
         self._classes(before, after, now, came, held)
         self.anonymized = {key: after[key][:2] for key in now}
         self.ever |= came
+        self.own |= self.anonymized
 
     def _others_stay(self, before: Table, after: Table, held: set[int], due: set[int]) -> None:
         for key, row in before.items():
@@ -157,30 +162,27 @@ class World:
         for key in now:
             rows[after[key][:2]].add(key)
         assert all(len(keys) >= K for keys in rows.values()), "k is kept, counted in the table alone"
-        kept = {self.anonymized[key] for key in held}
+        kept = set(self.own.values())
         joins = self.given.get("waiting") == "join"
         for values, keys in rows.items():
             new = keys & came
             if values in kept:
-                assert joins or not new, "nobody comes to a class of an earlier night"
+                back = {key for key in new if self.own.get(key) == values}
+                assert joins or new == back, "nobody comes to a class of an earlier night but who was in it"
                 continue
             assert len(new) >= K, "k rows or more come to a class at once"
             fresh = {key for key in new if key not in self.ever}
-            bits = {self._bit(before[key]): key for key in sorted(fresh)}
-            found = [one for one in outsider.founders(float(values[1]), K, len(fresh)) if one <= set(bits)]
+            sums = ((one, sum(before[key].income or 0 for key in one)) for n in range(K, len(fresh) + 1)
+                    for one in combinations(sorted(fresh), n))  # fmt: skip
+            found = [one for one, total in sums if isclose(total / len(one), values[1], rel_tol=1e-12)]
             assert found, "a mean is that of k rows or more, none of which had a seat before"
-            self.founders.append(frozenset(bits[bit] for bit in found[0]))
+            self.founders.append(frozenset(found[0]))
         for key in held & now:  # who moves is what is left of a class of which fewer than k rows are left
             if self.anonymized[key] != after[key][:2]:
                 was = self.anonymized[key]
                 left = {key for key in held if self.anonymized[key] == was}
                 assert len({key // 3 for key in left} if "person" in self.given else left) < K
                 assert was not in rows
-
-    @staticmethod
-    def _bit(row: Row) -> int:
-        assert row.income is not None
-        return int(row.income).bit_length() - 1
 
 
 def history(folder: Path, seed: int, nights: int = NIGHTS, **given: Any) -> World:
@@ -225,8 +227,8 @@ def test_random_histories_keep_k(tmp_path: Path, waiting: str) -> None:
 
 
 WIDE = (
-    "id INTEGER PRIMARY KEY, whose INTEGER, age INTEGER, pay DECIMAL(10, 2), born DATE, noted TIMESTAMP, colour colour, "
-    "kind VARCHAR, flag BOOLEAN, region VARCHAR, ill VARCHAR, name VARCHAR, seen DATE"
+    "id INTEGER PRIMARY KEY, whose INTEGER, age INTEGER, pay DECIMAL(10, 2), born DATE, noted TIMESTAMP, "
+    "colour colour, kind VARCHAR, flag BOOLEAN, region VARCHAR, ill VARCHAR, name VARCHAR, seen DATE"
 )
 WORKED_ON = ["age", "pay", "born", "noted", "colour", "kind", "flag"]
 CASES: dict[str, dict[str, Any]] = {

@@ -74,6 +74,20 @@ def test_raw_values_of_anonymized_rows_are_nowhere_in_the_file(tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_a_table_that_is_loaded_anew_every_night_gets_the_same_values_again(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    with duckdb.connect(str(folder / "w.duckdb")) as con:
+        con.execute("CREATE TABLE loaded AS FROM patients")
+    night(folder, 1, no_purge=True)
+    first = rows(folder)
+    for number in (2, 3):
+        with duckdb.connect(str(folder / "w.duckdb")) as con:
+            con.execute("DELETE FROM patients; INSERT INTO patients FROM loaded")
+        night(folder, number, no_purge=True, only_where="seen < DATE '2025-01-01'")
+        assert rows(folder) == first
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("number", [3, 45, 55])
 def test_a_write_in_the_night_is_seen_or_stops_it(
