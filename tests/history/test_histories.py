@@ -49,6 +49,7 @@ RECORDS = sorted(name for name, one in methods().items() if one.goes_on and one.
 COLUMNS = ["individual-ranking", "optimal-univariate"]
 RECODINGS = ["generalize", "mondrian", "suppress"]
 MASKS = ["noise", "pseudonymise"]
+UNITS = {"person", "household"}
 
 
 @dataclass
@@ -177,8 +178,9 @@ def asked(method: str, draw: random.Random, draw_kept: random.Random) -> Asked:
     if not kept and draw_kept.random() < 0.3:
         kept = {"keep": ["ill"]}
     if not moves and draw_kept.random() < 0.4:
-        kept["person"] = ["patient"]
-    if not moves and "person" not in kept and method not in RECODINGS and draw_kept.random() < 0.4:
+        unit = draw_kept.choice(["person", "household"])
+        kept |= {unit: ["patient"], "rows_are_persons": unit == "household"}
+    if not moves and not UNITS & {*kept} and method not in RECODINGS and draw_kept.random() < 0.4:
         common["nulls"] = "pattern"
     common = {**common, "moves": moves, "by": by, **kept}
     if method in RECODINGS:
@@ -208,7 +210,7 @@ def lived(folder: Path, method: str, seed: int) -> tuple[Asked, World, list[list
     """Live through a random history; return the nights of every epoch."""
     draw = random.Random(f"{method} {seed}")
     given = asked(method, draw, random.Random(f"kept {method} {seed}"))
-    patients = random.Random(f"patients {method} {seed}") if "person" in given.settings else None
+    patients = random.Random(f"patients {method} {seed}") if UNITS & {*given.settings} else None
     world, db = World(draw, given.powers, given.missing, patients=patients), str(folder / f"{method}-{seed}.duckdb")
     world.insert(draw.randrange(*given.rows))
     epochs: list[list[Night]] = [[]]
@@ -270,7 +272,7 @@ def _common(given: Asked) -> dict[str, Any]:
 def _night(db: str, given: Asked, day: int, *, epoch: bool) -> dict[str, Any]:
     verb: Callable[..., dict[str, Any]] = getattr(sqlmicro, given.method.replace("-", "_"))
     more: dict[str, Any] = {"epoch": True, "alone_because": "another epoch"} if epoch else {}
-    if "person" in given.settings and "town" in given.settings["columns"]:
+    if UNITS & {*given.settings} and "town" in given.settings["columns"]:
         more["identifier_ok"] = ["town"]  # a town in the records of few persons is one that few have
     return verb("persons", db=db, threads=1, into="out", overwrite=True, series="nightly", max_loss_of_rows=1.0,
                 night=str(FIRST + datetime.timedelta(day)), **_common(given), **given.settings, **more)  # fmt: skip

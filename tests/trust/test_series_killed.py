@@ -22,9 +22,9 @@ GIVEN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def night(folder: Path, number: int, *, file: bool) -> None:
+def night(folder: Path, number: int, *, file: bool, **more: Any) -> None:
     where = {"to": str(folder / "out.parquet")} if file else {"into": "out"}
-    sqlmicro.mdav("persons", db=str(folder / "w.duckdb"), night=f"2026-01-0{number}", **where, **GIVEN)
+    sqlmicro.mdav("persons", db=str(folder / "w.duckdb"), night=f"2026-01-0{number}", **where, **GIVEN, **more)
 
 
 def released(folder: Path, *, file: bool) -> Counter[Any]:
@@ -66,36 +66,47 @@ def killed(work: Any, at: int) -> int:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("file", [False, True])
-def test_a_killed_night_was_published_as_a_whole_or_not_at_all(tmp_path: Path, *, file: bool) -> None:
+@pytest.mark.parametrize(
+    ("file", "more"),
+    [(False, {}), (True, {}), (False, {"household": ["home"], "nulls": "pattern"})],
+    ids=["table", "file", "households and patterns"],
+)
+def test_a_killed_night_was_published_as_a_whole_or_not_at_all(
+    tmp_path: Path, *, file: bool, more: dict[str, Any]
+) -> None:
     """Killed before every 19th statement, and made again after every second kill; WHOLE=1 kills before every one."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     with duckdb.connect(str(first / "w.duckdb")) as connection:
         connection.execute(
-            "CREATE TABLE persons AS SELECT i AS id, 20 + i * 7 % 50 AS age, i * 37 % 900 AS pay FROM range(60) r(i)"
+            "CREATE TABLE persons AS SELECT i AS id, 20 + i * 7 % 50 AS age, i * 37 % 900 AS pay, i % 25 AS home "
+            "FROM range(60) r(i)"
         )
-    night(first, 1, file=file)
+        if more:
+            connection.execute("UPDATE persons SET pay = NULL WHERE id % 5 = 0")
+    night(first, 1, file=file, **more)
     with duckdb.connect(str(first / "w.duckdb")) as connection:
         connection.execute("DELETE FROM persons WHERE id % 9 = 0")
-        connection.execute("INSERT INTO persons SELECT 100 + i, 30, 400 + i, FROM range(5) r(i)")
+        connection.execute("INSERT INTO persons SELECT 100 + i, 30, 400 + i, 50 + i FROM range(5) r(i)")
+        if more:
+            connection.execute("UPDATE persons SET home = 70 WHERE home = 7")
     old = state(first, file=file)
     shutil.copytree(first, second)
-    night(second, 2, file=file)
+    night(second, 2, file=file, **more)
     new = state(second, file=file)
     assert old != new
     found, at, step = [], 1, 1 if "WHOLE" in os.environ else 19
     while True:
         shutil.rmtree(second)
         shutil.copytree(first, second)
-        ended = killed(lambda: night(second, 2, file=file), at)
+        ended = killed(lambda: night(second, 2, file=file, **more), at)
         left = state(second, file=file)
         assert left in (old, new), at
         found.append(left == new)
         if os.WIFEXITED(ended):
             break
         if left == old and len(found) % 2:
-            night(second, 2, file=file)
+            night(second, 2, file=file, **more)
             assert released(second, file=file) == new[0], "the night is made again as it would have been"
         at += step
     assert found == sorted(found)
