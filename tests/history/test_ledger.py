@@ -134,7 +134,7 @@ def test_a_check_of_a_release_alone_says_what_it_found(db: str) -> None:
     """What passed was recorded as passed over, and what was passed over was printed as FAILED."""
     released(db, "first")
     given = ("mdav", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--k", "4", "--row-key", "id",
-             "--seed", "1", "--alone-because", "two parties that never meet")  # fmt: skip
+             "--seed", "1", "--alone-because", "two parties that never meet", "--details")  # fmt: skip
     same = command(*given, "--into", "again")
     assert re.findall(r"(?:differences|union-k): \d+, needed 4, (.*)", same.stdout) == ["passed", "passed"]
     assert execute(db, "SELECT DISTINCT passed FROM sqlmicro.audits WHERE threshold IS NOT NULL") == [[(True,)]]

@@ -89,7 +89,7 @@ def named() -> dict[str, str]:
     found |= {attack.name: "attacks" for attack in attacks().values()} | dict.fromkeys(_LACKING.values(), "attacks")
     checks = (verdicts.PERSONS, verdicts.JOINED, verdicts.UNION_K, verdicts.UNION_L, verdicts.DIFFERENCES)
     found |= dict.fromkeys(checks, "verdict")
-    recorded = re.compile(r"""_?[Cc]heck\(["']([^"']+)["']""")
+    recorded = re.compile(r"""(?:_?[Cc]heck\(|^_?[A-Z]+ = (?="series-))["']([^"']+)["']""", re.MULTILINE)
     for path in (PACKAGE / "publish").glob("*.py"):
         found |= dict.fromkeys(recorded.findall(path.read_text(encoding="utf-8")), path.name)
     found |= dict.fromkeys(criteria._HOW.values(), "criteria") | dict.fromkeys(get_args(criteria.Name), "criteria")
