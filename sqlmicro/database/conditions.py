@@ -74,9 +74,9 @@ def rows_where(warehouse: DuckDBWarehouse, relation: Name, held: Sql, into: str)
         When it cannot be computed of these columns.
     """
     view = warehouse.staged(into)
-    made = "CREATE OR REPLACE VIEW {{ view | ident }} AS SELECT * FROM {{ relation | ident }} WHERE {{ held }}"
+    made = "CREATE OR REPLACE VIEW {{ view | ident }} AS SELECT * FROM {{ relation | ident }} WHERE {{ sql }}"
     try:
-        warehouse.execute(into, made, view=view, relation=relation, held=held)
+        warehouse.execute(into, made, view=view, relation=relation, sql=held)
         warehouse.count(view)
     except (QueryError, InputError):  # of DuckDB, whose own words may quote a value
         raise _refused("one that cannot be computed of these columns") from None

@@ -110,7 +110,7 @@ def test_a_release_says_how_far_it_is_above_the_optimum(tmp_path: Path, by: list
     report: dict[str, Any] = json.loads(told("--json"))
     (step,) = report["steps"]
     assert 0 < step["above_optimum"] < 200
-    assert f"at most {rounded_up(step['above_optimum'])} % above the optimum" in told()
+    assert f"at most {rounded_up(step['above_optimum'])} % above the optimum" in told("--details")
 
 
 @pytest.mark.parametrize(("bounds", "least"), [((1.0, 4.0), 5.0), ((None, 4.0), None), ((1.0, None, 4.0), None)])

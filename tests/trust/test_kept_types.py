@@ -129,6 +129,7 @@ def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
             "--accept-unique",
             "d",
             "--decimals",
+            "--details",
             *more,
         ]
         done = run(*words, "--overwrite")
