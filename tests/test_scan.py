@@ -105,6 +105,18 @@ def test_what_is_proposed_is_planned_and_applied_two_nights(tmp_path: Path) -> N
             assert connection.execute(least).fetchall()[0][0] >= 3
 
 
+def test_a_table_that_is_no_release_is_not_proposed_to_be_replaced(tmp_path: Path) -> None:
+    mine = "CREATE TABLE Persons_Anonymized AS SELECT 'the work of somebody' AS note"
+    db = made(tmp_path, PERSONS, VISITS.replace(", 'Canary ' || i % 40 AS note", ""), mine)
+    steps = {table["name"]: table["step"][-1] for table in scanned(db)["table"]}
+    assert steps == {"persons": {"do": "publish"}, "visits": {"do": "publish", "overwrite": True}}
+    (tmp_path / "p.toml").write_text(sqlmicro.scan(db=db)["toml"])
+    with pytest.raises(sqlmicro.SqlmicroError, match="must not exist yet"):
+        sqlmicro.run(str(tmp_path / "p.toml"))
+    with opened(db, read_only=True) as connection:
+        assert connection.execute("FROM persons_anonymized").fetchall() == [("the work of somebody",)]
+
+
 def test_nothing_is_written(tmp_path: Path) -> None:
     db = made(tmp_path, PERSONS, VISITS)
     before = (tmp_path / "w.duckdb").read_bytes()

@@ -20,11 +20,12 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, Sql, statement
 from sqlmicro.errors import InputError
-from sqlmicro.history import changes, remembered, seats, seats_in_place
+from sqlmicro.history import changes, remembered, seats
 from sqlmicro.history.compared import IN_PLACE, Compared
 from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered
-from sqlmicro.history.seat_memory import WAITS, Memory
+from sqlmicro.history.seat_memory import WAITS, Memory, nothing
+from sqlmicro.history.seats_in_place import TonightInPlace
 from sqlmicro.history.series import Series
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.history.union import KEY
@@ -207,12 +208,9 @@ class Retention(Series):
         self.persons = persons
         who, whose = persons["who"], self._whose(persons)
         bars = np.isin(who, self.rows.who[self.rows.copied])
-        given, joins = (self.rules, strata, hashes, whose, bars), self.waiting == "join"
-        if self.before is None:
-            assert labels is not None
-            memory, night = seats_in_place.begin(who, X, labels, self.day, *given, joins=joins)
-        else:
-            memory, night = seats_in_place.go_on(self.before.memory, who, X, self.day, *given, joins=joins)
+        before, joins = self.before.memory if self.before else nothing(X.shape[1]), self.waiting == "join"
+        tonight = TonightInPlace(before, who, X, self.day, self.rules, strata, hashes, whose, bars, joins=joins)
+        memory, night = seats.continued(tonight, before.day) if labels is None else seats.opened(tonight, labels)
         at = np.searchsorted(memory.who, who)
         waits, was = memory.seat[at] < 0, self._held(who)
         early = len(self.before.size) if self.before else 0

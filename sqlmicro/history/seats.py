@@ -94,7 +94,11 @@ def begin(
 ) -> tuple[Memory, Night]:
     """Open the first classes of a series from groups of any method; a label of -1 waits."""
 
-    tonight = Tonight(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person=person)
+    return opened(Tonight(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person=person), labels)
+
+
+def opened(tonight: Tonight, labels: np.ndarray) -> tuple[Memory, Night]:
+    """Open the first classes of a night, of whatever kind it is."""
     tonight.open_groups(labels)
     tonight.settle()
     return tonight.remembered(), tonight.night()
@@ -118,9 +122,13 @@ def go_on(
     again, or a night without news on the same day, changes nothing.
     """
     _check(memory, X, day, rules, sensitive)
-    tonight = Tonight(memory, who, X, day, rules, strata, sensitive, taken, person)
+    return continued(Tonight(memory, who, X, day, rules, strata, sensitive, taken, person), memory.day)
+
+
+def continued(tonight: Tonight, last: int) -> tuple[Memory, Night]:
+    """Continue with a night, of whatever kind it is, after that of the day `last`."""
     tonight.keep_seats()
-    if day > memory.day or tonight.brings_news():
+    if tonight.day > last or tonight.brings_news():
         tonight.settle()
     return tonight.remembered(), tonight.night()
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.history.seat_memory import WAITS, Memory, Night, Rules, nothing
+from sqlmicro.history.seat_memory import WAITS, Memory, Rules
 from sqlmicro.history.tonight import Tonight, ranked
 
 if TYPE_CHECKING:
@@ -125,28 +125,3 @@ class TonightInPlace(Tonight):
         waits = self.lost & (self.seat == WAITS) & (self.own >= 0)
         self.seat = np.where(waits, -2 - self.own, self.seat).astype(np.int32)
         return super().remembered()
-
-
-def begin(
-    who: np.ndarray, X: np.ndarray, labels: np.ndarray, day: int, rules: Rules, strata: np.ndarray | None = None,
-    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, bars: np.ndarray | None = None,
-    *, joins: bool = False,
-) -> tuple[Memory, Night]:  # fmt: skip
-    """Open the first classes from groups of any method; a label of -1 waits."""
-    tonight = TonightInPlace(nothing(X.shape[1]), who, X, day, rules, strata, sensitive, person, bars, joins=joins)
-    tonight.open_groups(labels)
-    tonight.settle()
-    return tonight.remembered(), tonight.night()
-
-
-def go_on(
-    memory: Memory, who: np.ndarray, X: np.ndarray, day: int, rules: Rules, strata: np.ndarray | None = None,
-    sensitive: np.ndarray | None = None, person: np.ndarray | None = None, bars: np.ndarray | None = None,
-    *, joins: bool = False,
-) -> tuple[Memory, Night]:  # fmt: skip
-    """Continue with the records that are seated or have come of age; the same night again changes nothing."""
-    tonight = TonightInPlace(memory, who, X, day, rules, strata, sensitive, person, bars, joins=joins)
-    tonight.keep_seats()
-    if day > memory.day or tonight.brings_news():
-        tonight.settle()
-    return tonight.remembered(), tonight.night()

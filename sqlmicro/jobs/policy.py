@@ -97,6 +97,11 @@ class Scanned:
         """Return the keys of a table to tables that are released too."""
         return [key for key in self.keys if key.child == at and {key.child, key.parent} <= set(self.released)]
 
+    def is_taken(self, at: int) -> bool:
+        """Whether something that is no release of ours has the name that the release of a table would get."""
+        taken = {name.lower() for name in (*(t.name for t in self.tables), *(v.label for v in self.views))}
+        return f"{self.tables[at].name}_anonymized".lower() in taken
+
     def kept(self, at: int, among: Collection[int]) -> set[str]:
         """Return the columns of a table that are pseudonyms in its release, so that it can be joined."""
         return self.joining(at, among) if self.joined else set()
@@ -248,7 +253,7 @@ def _table(scanned: Scanned, at: int) -> list[str]:
         *(["[[table.gate]]", *array("quasi", used, None), f"min_k = {K}"] if used else ()),
         "[[table.step]]",
         'do = "publish"',
-        "overwrite = true  # the next run replaces it",
+        *([] if scanned.is_taken(at) else ["overwrite = true  # the next run replaces it"]),
     ]
 
 

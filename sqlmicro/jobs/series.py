@@ -487,6 +487,8 @@ def _same(series: Series, found: Found) -> Remembered:
         When it cannot.
     """
     anew = "Begin a new one with --epoch; nothing is promised across two epochs"
+    if isinstance(series, Retention):  # its classes stand in the table
+        anew = "Give what was given in the nights before, and a later --night"
     if found.remembered is None:
         raise InputError(
             series.name, "a series must remember its nights", "none: it was forgotten, or its tables were dropped", anew

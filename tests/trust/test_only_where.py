@@ -115,3 +115,4 @@ def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
         with pytest.raises(SqlmicroError) as found:
             sqlmicro.mdav("persons", db=db, **{**JOB, **given})
         assert told in str(found.value), given
+        assert "--epoch" not in str(found.value), "it is refused here"
