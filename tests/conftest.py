@@ -1,4 +1,4 @@
-"""What all tests share: where the reference data is, and a workbench that makes, releases and reads back tables."""
+"""What all tests share: where the reference data is, and how tests are run."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from compiling import compile_once
-from databases import opened
 from hypothesis import Phase, settings
+from world import Workbench
 
 from sqlmicro.database import duckdb_warehouse
 from sqlmicro.system import interrupts
@@ -149,97 +148,6 @@ def real_table() -> Path:
     pytest.skip(f"neither reference data nor {SMALL}: {HOW}")
 
 
-Columns = Mapping[str, tuple[str, Sequence[Any]]]
-"""The columns of a test table: {name: (SQL type, values)}."""
-
-
-@dataclass(frozen=True)
-class Release:
-    """A release as it can be read: the report, and the published rows by column."""
-
-    report: dict[str, Any]
-    columns: dict[str, list[Any]]
-
-    @property
-    def rows(self) -> int:
-        """The number of records."""
-        return len(next(iter(self.columns.values()), []))
-
-    def records(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Return the records over some columns."""
-        return list(zip(*(self.columns[name] for name in names), strict=True))
-
-
-class Workbench:
-    """Makes a database file per table, releases it through the public API, and reads the release back."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._numbers = count(1)
-
-    def make(self, columns: Columns, table: str = "records") -> str:
-        """Write a table into a fresh database file and return its path."""
-        import pyarrow as pa
-
-        path = str(self.folder / f"{next(self._numbers)}.duckdb")
-        names = [_quoted(name) for name in columns]
-        kinds = [kind for kind, _ in columns.values()]
-        arrow = {"DOUBLE": pa.float64(), "FLOAT": pa.float32(), "BIGINT": pa.int64(), "INTEGER": pa.int32()}
-        values = [pa.array(list(given), arrow.get(kind)) for kind, given in columns.values()]
-        with opened(path) as connection:
-            defined = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
-            connection.execute(f"CREATE TABLE {_quoted(table)} ({defined})")
-            # Under other names: Arrow tells names apart that differ in case only.
-            connection.register("given", pa.table(values, [f"c{i}" for i in range(len(names))]))
-            connection.execute(f"INSERT INTO {_quoted(table)} SELECT * FROM given")
-            connection.unregister("given")
-        return path
-
-    def release(self, name: str, db: str, /, **options: Any) -> Release:
-        """Run a method on the table `records` and return what was published.
-
-        Columns that are kept are accepted as unique: what a test has kept, it wants to see again. Releases of a table
-        that was released before are made alone.
-        """
-        import sqlmicro
-
-        columns = list(self.read(db, "records")) if options.get("rest") == "keep" else []
-        options = {"accept_unique": kept(columns, options), "alone_because": "a test of one release", **options}
-        target = f"release_{next(self._numbers)}"
-        verb = getattr(sqlmicro, name.replace("-", "_"))
-        report = verb("records", db=db, into=target, **options)
-        return Release(report, self.read(db, target))
-
-    def read(self, db: str, table: str) -> dict[str, list[Any]]:
-        """Return the columns of a table, in its physical order."""
-        with opened(db, read_only=True) as connection:
-            cursor = connection.execute(f"SELECT * FROM {_quoted(table)}")
-            names = [column[0] for column in cursor.description]
-            rows = cursor.fetchall()
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-
-    def relations(self, db: str) -> list[tuple[str, str]]:
-        """Return every table and view of a database file, to see that nothing was written."""
-        with opened(db, read_only=True) as connection:
-            found = connection.execute(
-                "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
-            ).fetchall()
-        return [(schema, name) for schema, name in found]
-
-
-def kept(columns: Sequence[str], options: Mapping[str, Any]) -> list[str]:
-    """Return the columns of a table that the options of a method release as they are."""
-
-    def named(*roles: str) -> list[str]:
-        found = [options.get(role) or () for role in roles]
-        return [name for names in found for name in ([names] if isinstance(names, str) else names)]
-
-    if options.get("rest") != "keep":
-        return named("keep", "sensitive")
-    others = {name.lower() for name in named("columns", "by", "drop", "row_key")} - {n.lower() for n in named("keep")}
-    return [name for name in columns if name.lower() not in others]
-
-
 def tie_order(numbers: Sequence[int]) -> dict[int, int]:
     """Return the place of every record in the order that ties go by, with these numbers as its row key.
 
@@ -252,10 +160,6 @@ def tie_order(numbers: Sequence[int]) -> dict[int, int]:
             "SELECT n FROM unnest($1) AS t(n) ORDER BY hash(CAST(n AS VARCHAR))", [list(numbers)]
         ).fetchall()
     return {int(number): place for place, (number,) in enumerate(rows)}
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @pytest.fixture(scope="session")

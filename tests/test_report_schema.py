@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
+from world import Workbench
 
 import sqlmicro
 from sqlmicro import api

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Workbench
 from databases import opened
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.attacks import learned

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Workbench
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, JobError, ParameterError

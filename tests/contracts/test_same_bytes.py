@@ -12,9 +12,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from conftest import kept
 from databases import insert
 from test_masking import VARIANTS, _recoding
+from world import kept
 
 import sqlmicro
 from sqlmicro.registry import methods

@@ -17,9 +17,10 @@ from typing import Any, get_args
 
 import duckdb
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
 from sources import nodes
 from typer.testing import CliRunner
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.attacks import criteria

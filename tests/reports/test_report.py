@@ -8,9 +8,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
 from databases import opened
 from typer.testing import CliRunner
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.cli import app

@@ -9,10 +9,11 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
 from databases import insert, opened
 from hypothesis import given
 from hypothesis import strategies as st
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.audits.row import AuditRow, Check

@@ -6,9 +6,10 @@ import json
 import random
 
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
 from databases import opened
 from typer.testing import CliRunner
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.attacks.registry import attacks

@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 import pytest
-from conftest import Workbench, reported
+from conftest import reported
+from world import Workbench
 
 import sqlmicro
 from sqlmicro.reports.sections import sections

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import Workbench
 from databases import opened
+from world import Workbench
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError

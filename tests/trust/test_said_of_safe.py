@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Workbench
 from databases import opened
+from world import Workbench
 
 import sqlmicro
 

@@ -34,7 +34,7 @@ def persons(seed: int = 1) -> Table:
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> str:
-    from conftest import Workbench
+    from world import Workbench
 
     return Workbench(tmp_path_factory.mktemp("persons")).make(persons())
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import Workbench
 from databases import opened
 from typer.testing import CliRunner
+from world import Workbench
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, ParameterError
