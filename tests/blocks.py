@@ -14,8 +14,8 @@ _BLOCK = re.compile(r"```(sh|python)\n(.*?)```", re.S)
 
 
 def blocks(markdown: str) -> list[tuple[str, str]]:
-    """Return language and text of every block of commands (sh) or Python."""
-    return _BLOCK.findall(markdown)
+    """Return language and text of every block of commands (sh) or Python; a command of several lines is one line."""
+    return [(language, re.sub(r"\\\n\s*", "", text)) for language, text in _BLOCK.findall(markdown)]
 
 
 def commands(markdown: str) -> list[list[str]]:
