@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.conditions import rows_where
-from sqlmicro.database.content import by_kind
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, Sql, statement
 from sqlmicro.errors import InputError
 from sqlmicro.history import changes, remembered, seats
+from sqlmicro.history.anonymized import seated, tokens, who_of
 from sqlmicro.history.compared import IN_PLACE, Compared
 from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered
@@ -28,8 +28,6 @@ from sqlmicro.history.seat_memory import WAITS, Memory, nothing
 from sqlmicro.history.seats_in_place import TonightInPlace
 from sqlmicro.history.series import Series
 from sqlmicro.history.series_report import SeriesReport
-from sqlmicro.history.union import KEY
-from sqlmicro.system.siphash import words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,20 +123,15 @@ class Retention(Series):
             raise InputError("--row-key", "names a row", "the same key several times")
         of = np.isin(record, self._tokens(warehouse, of_age)[0])
         filled = self._holding(warehouse, relation, self.written)
-        who = self._who(warehouse, record)
-        seated = np.zeros(len(record), bool)
-        if self.before is not None:
-            known, at = places(self.before.memory.who, who)
-            memory = self.before.memory
-            seated[known] = (memory.here & (memory.seat >= 0) & (self.before.token != -1))[at[known]]
-            seated[known] &= self.before.token[at[known]] == token[known]
-        bare = ~np.isin(record, filled) & ~seated
-        due, early = of & ~seated & ~bare, 0
+        who = who_of(warehouse, record, self.key)
+        held = seated(self.before, who, token)
+        bare = ~np.isin(record, filled) & ~held
+        due, early = of & ~held & ~bare, 0
         if self.before is None and self.by:
             large = due & np.isin(record, self._of_large_strata(warehouse, of_age))
             due, early = large, int(due.sum() - large.sum())
-        copied = due & np.isin(record, self._alike(warehouse, relation, record[seated]))
-        return Rows(record, who, seated, due, copied, bare, of, token, early)
+        copied = due & np.isin(record, self._alike(warehouse, relation, record[held]))
+        return Rows(record, who, held, due, copied, bare, of, token, early)
 
     def _of_large_strata(self, warehouse: DuckDBWarehouse, of_age: Name) -> np.ndarray:
         """Return the rows that have come of age with enough others of their stratum for a class, as `record`."""
@@ -174,24 +167,7 @@ class Retention(Series):
 
     def _tokens(self, warehouse: DuckDBWarehouse, relation: Name) -> tuple[np.ndarray, np.ndarray]:
         """Return the key of every row of a table, and a keyed hash of it and of what the classes give."""
-        own = by_kind([Column(one.name, one.type, one.name) for one in self.written])
-        found = warehouse.arrays("history/rows_of_source.sql", relation=relation, row_key=self.row_key, **own)
-        return found["record"], words(self.key, "row", found["content"])
-
-    def _who(self, warehouse: DuckDBWarehouse, record: np.ndarray) -> np.ndarray:
-        import numpy as np
-        import pyarrow as pa
-
-        warehouse.set_key(KEY, self.key)
-        numbered = warehouse.load(
-            pa.table({"row_id": np.arange(len(record)), "record": record}),
-            "rows_of_table",
-            "filled with hashes of keys",
-        )
-        found = warehouse.arrays(
-            "history/persons.sql", relation=numbered, stream=KEY, columns=["copy"], by=[], sensitive=[]
-        )
-        return found["who"]
+        return tokens(warehouse, relation, self.row_key, self.written, self.key)
 
     def seat(
         self,

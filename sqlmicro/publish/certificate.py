@@ -21,9 +21,10 @@ from typing import Any, Literal
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.content import content_of
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name
-from sqlmicro.errors import InputError
+from sqlmicro.database.templates import Name, ident, statement
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import ledger
+from sqlmicro.history.anonymized import IN_PLACE
 from sqlmicro.publish.recording import look_in, records_in, refuse_other
 from sqlmicro.publish.recounted import as_promised, special
 from sqlmicro.publish.report import Consulted, Parameters, Recounted
@@ -146,10 +147,13 @@ class Certified:
     told: Certificate = field(metadata=named("certificate"))
 
 
-def of(warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool) -> tuple[Certificate, Path | None]:
+def of(
+    warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool, apart: bool = False
+) -> tuple[Certificate, Path | None]:
     """Return the certificate of a release that a ledger knows, and the file if it is one; the release is read again.
 
-    An object of a store is copied into `folder` first.
+    An object of a store is copied into `folder` first. Of a night of a table some rows of which are anonymized, these
+    are written to a file there, if they are to be `apart`.
 
     Raises
     ------
@@ -169,7 +173,16 @@ def of(warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool) -> 
     promised = from_json(list[Recounted], json.loads(row["recounted"]) or [])
     path = _fetched(json.loads(row["place"])[0], folder) if row["target_kind"] == "file" else None
     asked = _Asked(promised, parameters.apart)
-    release, counted = _file(path, row, asked) if path else _table(warehouse, row, asked)
+    if path:
+        release, counted = _file(path, row, asked)
+    elif row["series"] and row["target_kind"] == IN_PLACE:
+        path = folder / "anonymized.parquet"
+        release, counted = _anonymized(warehouse, row, asked, path if apart else None)
+    else:
+        if apart:
+            must = "goes with a release that is some rows of a table (--only-where): any other is certified where it is"
+            raise ParameterError(f"{_WHERE}, --rows-to", must, f"{row['target']!r}", "Leave it out")
+        release, counted = _table(warehouse, row, asked)
     own = {name for name, _ in release.columns}
     told = Certificate(
         "sqlmicro-release-certificate", 1, datetime.now(UTC).replace(microsecond=0).isoformat(), signed, release,
@@ -262,15 +275,46 @@ def _table(warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked) ->
     if found is None or not found[1]:
         raise InputError(_WHERE, "certifies tables of the database that records them", f"{row['target']!r}",
                          "Name that database with --db, or release to a Parquet file")  # fmt: skip
-    described = warehouse.describe(found[0])
+    return _content(warehouse, found[0], row, asked)
+
+
+def _anonymized(
+    warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked, to: Path | None
+) -> tuple[CertifiedRelease, _Asked]:
+    """Certify the rows of a table that a series has anonymized, and write them to a file of their own."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if to is None:
+        must = "certifies of a table whose rows come of age those that are anonymized; nothing in the table tells which"
+        do = "Give --rows-to FILE.parquet: these rows are written there, in an order of their own, to be handed on"
+        raise InputError(_WHERE, must, "no file for them", do)
+    _, *place = json.loads(row["place"])
+    source = warehouse.source(".".join(ident(part) for part in place))
+    found = late("sqlmicro.history.anonymized", "rows_of")(
+        warehouse, lambda table: records_in(warehouse, table), row["series"], source
+    )
+    text = "SELECT {{ columns | idents }} FROM {{ r | ident }} ORDER BY ALL"
+    rows = warehouse.rehearse("certified", statement(text, columns=found.released, r=found.relation))
+    made, counted = _content(warehouse, rows, row, asked)
+    parquet.write_table(pa.Table.from_batches(exported(warehouse.batches(rows))), to)
+    # How many rows are raw is told to their holder, not to strangers, who would see by how many it grows every night.
+    return replace(made, name=f"the anonymized rows of {row['target']}"), counted
+
+
+def _content(
+    warehouse: DuckDBWarehouse, relation: Name, row: Mapping[str, Any], asked: _Asked
+) -> tuple[CertifiedRelease, _Asked]:
+    """Certify a relation by its content."""
+    described = warehouse.describe(relation)
     special = [name for name, kind in described if kind.partition("(")[0] not in _EXPORTED or kind.endswith("]")]
     if special:
         raise InputError(_WHERE, "a table must have columns that an export to Parquet gives back as they are",
                          ", ".join(special), "Release it to a Parquet file")  # fmt: skip
-    content = content_of(warehouse, found[0], described, described)
+    content = content_of(warehouse, relation, described, described)
     _refuse_changed(sha256(content).hexdigest() == row["output_hash"], row)
-    digest = late("sqlmicro.verify", "content")(exported(warehouse.batches(found[0])))
-    return _held("table", str(row["target"]), digest, exported(warehouse.batches(found[0])), asked)
+    digest = late("sqlmicro.verify", "content")(exported(warehouse.batches(relation)))
+    return _held("table", str(row["target"]), digest, exported(warehouse.batches(relation)), asked)
 
 
 def exported(batches: Iterator[Any]) -> Iterator[Any]:
@@ -318,6 +362,10 @@ def _held(
 
 
 def _refuse_changed(same: bool, row: Mapping[str, Any]) -> None:
+    if not same and row["target_kind"] == IN_PLACE and row["series"]:
+        must = f"the anonymized rows of {row['target']!r} must be as the last night left them"
+        do = "Others have deleted or overwritten some since: run another night, which counts k again, and certify that"
+        raise InputError(_WHERE, must, "other content", do)
     if not same:
         do = "Somebody has changed it since, or another version of DuckDB hashes it: release it again"
         raise InputError(_WHERE, f"{row['target']!r} must be as it was published", "other content", do)

@@ -1027,6 +1027,7 @@ class Verbs:
         table: Records,
         *,
         with_: Names = ...,
+        of_series: str | None = ...,
         quasi: Names = ...,
         sensitive: Names = ...,
         weight: str | None = ...,

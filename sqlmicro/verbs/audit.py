@@ -53,7 +53,23 @@ class PerRecordOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, EngineChoice, MachineOptions, ReaderOptions):
+class OfSeriesOption:
+    """Which rows of a table that is anonymized in place are audited."""
+
+    of_series: Annotated[
+        str | None,
+        Param(
+            "Audit the rows of the table that this series has anonymized in place (--only-where), and no others: the "
+            "series knows which they are, by your lasting secret.",
+            metavar="NAME",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(
+    AuditedWith, OfSeriesOption, AuditStep, _ShowValues, PerRecordOption, EngineChoice, MachineOptions, ReaderOptions
+):
     """What `sqlmicro audit` takes."""
 
 
@@ -79,8 +95,11 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         warehouse.seal()
         release = _release_of(warehouse, options.table, audited.release.relation)
         left: list[str] = []
+        if options.of_series is not None:
+            audited, left = _of_series(warehouse, audited, options.of_series)
         if _needs_control(audited, options):
-            audited, left = late("sqlmicro.verbs.with_control", "rehearsed")(audited, release)
+            audited, more = late("sqlmicro.verbs.with_control", "rehearsed")(audited, release)
+            left = [*left, *more]
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
         rows += measured()
         report = _report(audited, options, rows)
@@ -95,11 +114,24 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
 
 
+def _of_series(warehouse: DuckDBWarehouse, audited: AuditedRelease, name: str) -> tuple[AuditedRelease, list[str]]:
+    """Return what is audited as the rows of it that a series has anonymized, and what is said of the others."""
+    rows_of = late("sqlmicro.history.anonymized", "rows_of")
+    look_in, records_in = late("sqlmicro.publish.recording", "look_in", "records_in")
+    look_in(warehouse, audited.release.relation)
+    found = rows_of(warehouse, lambda table: records_in(warehouse, table), name, audited.release)
+    return replace(audited, release=replace(audited.release, relation=found.relation)), [found.told]
+
+
 def _on_spark(options: AuditOptions, progress: Progress) -> AuditReport:
     """Audit files or tables of Spark's catalog there: their records stay where they are."""
     refuse_given = late("sqlmicro.verbs.on_spark", "refuse_given")
     must = "reads Parquet files or tables of Spark's catalog, and writes nothing"
-    refuse_given(options, (DbOption, AttachOption, WithOptions, PerRecordOption, MachineOptions, ReaderOptions), must)
+    refuse_given(
+        options,
+        (DbOption, AttachOption, WithOptions, OfSeriesOption, PerRecordOption, MachineOptions, ReaderOptions),
+        must,
+    )
     with late("sqlmicro.spark.warehouse", "SparkWarehouse").open(options.master, progress, numbers=False) as warehouse:
         audited = inputs.audited(warehouse, options.table, options)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)

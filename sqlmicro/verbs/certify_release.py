@@ -37,6 +37,14 @@ class CertifyReleaseOptions(DbOption, LedgerOption):
         Param("SSH key to sign with; of a key in an agent, its public file.", metavar="FILE", env="SQLMICRO_KEY"),
     ] = None
     unsigned: Annotated[bool, Param("Write a certificate that nobody vouches for; it says so.")] = False
+    rows_to: Annotated[
+        str | None,
+        Param(
+            "Of a table whose rows come of age (--only-where): write the anonymized rows, which are what is certified, "
+            "to this Parquet file, to be handed on with the certificate.",
+            metavar="FILE",
+        ),
+    ] = None
     overwrite: Annotated[bool, Param("Replace the certificate if it exists.")] = False
 
 
@@ -52,11 +60,19 @@ def certify_release_values(options: CertifyReleaseOptions, progress: Progress) -
     path = Path(options.to).absolute()
     beside = path.with_name(path.name + ".sig")
     _refuse(path, beside, options)
+    rows = Path(options.rows_to).absolute() if options.rows_to else None
+    if rows is not None:
+        _refuse_rows(rows, (path, beside), options)
     where = ledger_file.recorded(options.database, options.ledger, _WHERE)
     with scratch.spill() as folder:
         with open_warehouse(where, read_only=True, progress=progress) as warehouse:
-            told, file = certificate.of(warehouse, options.release, folder, signed=not options.unsigned)
-        return _written(path, told, file, options)
+            told, file = certificate.of(
+                warehouse, options.release, folder, signed=not options.unsigned, apart=rows is not None
+            )
+        made = _written(path, told, file, options)
+        if rows is not None and file is not None:
+            whole_files.write("--rows-to", rows, file.read_bytes(), overwrite=options.overwrite)
+        return made
 
 
 def _written(path: Path, told: Certificate, file: Path | None, options: CertifyReleaseOptions) -> Certified:
@@ -76,6 +92,15 @@ def _written(path: Path, told: Certificate, file: Path | None, options: CertifyR
     return Certified(options.to, options.to + ".sig", signer, told)
 
 
+def _refuse_rows(rows: Path, others: tuple[Path, Path], options: CertifyReleaseOptions) -> None:
+    """Refuse a file for rows that cannot be written, before any work is done."""
+    if rows.suffix.lower() != ".parquet" or rows in others:
+        raise ParameterError(f"{_WHERE}, --rows-to", "must be a path that ends in .parquet", repr(options.rows_to))
+    if not rows.parent.is_dir():
+        raise InputError("--rows-to", f"the folder of {options.rows_to!r} must exist", "none", "Make it first")
+    _refuse_there("--rows-to", rows, options)
+
+
 def _refuse(path: Path, beside: Path, options: CertifyReleaseOptions) -> None:
     """Refuse a file that cannot be written, before any work is done."""
     if path.suffix.lower() != ".json":
@@ -83,7 +108,12 @@ def _refuse(path: Path, beside: Path, options: CertifyReleaseOptions) -> None:
     if not path.parent.is_dir():
         raise InputError("--to", f"the folder of {options.to!r} must exist", "none", "Make it first")
     for one in (path, beside):
-        there = one.is_symlink() or one.exists()
-        if there and not (options.overwrite and one.is_file() and not one.is_symlink()):
-            do = "Choose another name, or add --overwrite"
-            raise InputError("--to", f"{one.name!r} must not exist yet", "something of that name", do)
+        _refuse_there("--to", one, options)
+
+
+def _refuse_there(option: str, path: Path, options: CertifyReleaseOptions) -> None:
+    """Refuse to replace what may not be."""
+    there = path.is_symlink() or path.exists()
+    if there and not (options.overwrite and path.is_file() and not path.is_symlink()):
+        do = "Choose another name, or add --overwrite"
+        raise InputError(option, f"{path.name!r} must not exist yet", "something of that name", do)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from databases import opened
 
 import sqlmicro
+from sqlmicro import verify
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import publish
 
 from .test_series_killed import killed
@@ -173,3 +177,65 @@ def test_a_killed_night_was_made_as_a_whole_or_not_at_all(tmp_path: Path) -> Non
     assert len(found) > 10
     assert found[-1]
     assert not found[0]
+
+
+@pytest.mark.slow
+def test_who_has_the_series_audits_what_it_anonymized_and_nothing_else(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    night(folder, 1)
+    night(folder, 2)
+    with opened(
+        folder / "w.duckdb"
+    ) as con:  # a row of the table that nobody promised anything of any more, and two macros
+        con.execute("UPDATE patients SET age = 99 WHERE id = 3")
+        con.execute("CREATE MACRO hash(x) AS 1; CREATE MACRO count(x) AS 7")
+    asked: dict[str, Any] = {"db": str(folder / "w.duckdb"), "table": "patients", "quasi": ["age", "pay"]}
+    (own,) = (one for one in sqlmicro.audit(**asked, of_series="s")["audits"] if one["check"] == "k-anonymity")
+    held = [(row[1], row[2]) for row in rows(folder) if row[3] is None and row[0] != 3]
+    assert own["value"] == min(held.count(one) for one in held)
+    report = sqlmicro.audit(**asked, of_series="s")
+    assert report["notes"][0].startswith(f"{len(held)} rows of the table are anonymized; {60 - len(held)} others")
+    (whole,) = (one for one in sqlmicro.audit(**asked)["audits"] if one["check"] == "k-anonymity")
+    assert whole["value"] == 1  # the table has raw rows, too
+    with pytest.raises(InputError, match="of this table there is s"):
+        sqlmicro.audit(**asked, of_series="another")
+    with pytest.raises(InputError, match="there is none"):
+        with opened(folder / "w.duckdb") as con:
+            con.execute("CREATE TABLE copied AS FROM patients")
+        sqlmicro.audit(**{**asked, "table": "copied"}, of_series="s")
+
+
+def test_another_secret_does_not_say_which_rows_are_anonymized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path)
+    night(folder, 1)
+    monkeypatch.setenv("SQLMICRO_SECRET", "0" * 64)
+    with pytest.raises(InputError, match="the secret by which its rows are known again"):
+        sqlmicro.audit(db=str(folder / "w.duckdb"), table="patients", quasi=["age"], of_series="s")
+
+
+@pytest.mark.slow
+def test_a_certificate_is_of_the_anonymized_rows_in_a_file_of_their_own(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    night(folder, 1)
+    db, to, file = str(folder / "w.duckdb"), str(folder / "c.json"), folder / "rows.parquet"
+    with pytest.raises(InputError, match="Give --rows-to"):
+        sqlmicro.certify_release("patients", db=db, to=to, unsigned=True)
+    assert not Path(to).exists()
+    told = sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file))["certificate"]
+    written = [tuple(row.values()) for row in pq.read_table(file).to_pylist()]
+    assert sorted(written) == sorted((*row[1:3], row[4]) for row in rows(folder) if row[3] is None)
+    assert written == sorted(written)  # an order that tells of no key
+    lines = verify.check(file, verify.certificate(Path(to).read_text()))
+    assert any("3 was promised" in line for line in lines)
+    assert "60" not in json.dumps(told["release"]) and told["release"]["rows"] == len(written)
+    with opened(folder / "w.duckdb") as con:
+        con.execute("DELETE FROM patients WHERE id = 7")
+    with pytest.raises(InputError, match="run another night"):
+        sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+    night(folder, 2)
+    told = sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+    assert told["certificate"]["ledger"]["release"] == 2
+    with pytest.raises(ParameterError, match="goes with a release that is some rows"):
+        sqlmicro.mdav("patients", db=db, columns=["age"], rest="drop", k=3, into="out", rows_are_persons=True,
+                      alone_because="a test")  # fmt: skip
+        sqlmicro.certify_release("out", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
