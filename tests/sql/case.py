@@ -9,6 +9,7 @@ from hashlib import sha256
 import duckdb
 import pytest
 
+from sqlmicro.database import templates
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 
@@ -45,9 +46,39 @@ def col(name, kind="DOUBLE", staged=None, collated=False):
     return Column(name, kind, staged or name, collated)
 
 
+class Given(str):
+    """The SELECT of an input relation."""
+
+
+def sql(select):
+    """Give an input relation as a SELECT."""
+    return Given(select)
+
+
 def values(columns, *rows):
-    """Write the SELECT of literal rows."""
-    return f"SELECT * FROM (VALUES {', '.join(rows)}) AS t({columns})"
+    """Give an input relation as literal rows, as many in a text as there is place for."""
+    return Given(f"SELECT * FROM (VALUES {', '.join(rows)}) AS t({columns})")
+
+
+def case(template, given=None, /, *, returns, expect, show="", ordered=False, files=None, **params):
+    """Make a row test in few lines.
+
+    A parameter that is `values` or `sql` is the input relation of its name; the template gets it where it has a
+    parameter of that name. `given` are other relations. The names of the columns are one text.
+    """
+    named = {name: value for name, value in params.items() if isinstance(value, Given)}
+    used = templates.declared_params(template)
+    params = {name: value if name not in named else rel(name) for name, value in params.items() if name in used}
+    return Case(
+        template,
+        params=params,
+        returns=returns.split(", ") if isinstance(returns, str) else returns,
+        expect=expect,
+        given={**(given or {}), **named},
+        files=files or {},
+        show=show,
+        ordered=ordered,
+    )
 
 
 def about(number):

@@ -7,7 +7,7 @@ from math import log
 from sqlmicro.audits import canonical
 from sqlmicro.database.templates import select
 
-from .case import Case, about, col, rel, values
+from .case import Case, about, case, col, rel, sql, values
 
 X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER")
 SIZE = col("size", "INTEGER", "size_")
@@ -88,347 +88,139 @@ def classes(relation, expect, columns):
 
 
 RISKS = ["class_size", "individual_risk", "household_risk", "suda", "dis_suda", "linked_by"]
+# fmt: off
 CASES = [
     # Smallest first, equal ones in the order of their text ('10' before '9'), NULL last; three are no violation.
-    Case(
-        "audit/violating_classes.sql",
-        given={
-            "cells": values(
-                'name, "net ""income""", size',
-                *("('a', 9, 3)", "('b', 9, 2)", "('b', 10, 1)", "(NULL, 9, 1)", "('a', NULL, 1)", "('a', 10, 1)"),
-            )
-        },
-        params={"cells": rel("cells"), **shown(plain=[NAME, INCOME]), "k": 3, "most": 10},
-        returns=["name", 'net "income"', "size"],
-        expect=[("a", "10", 1), ("a", None, 1), ("b", "10", 1), (None, "9", 1), ("b", "9", 2)],
-        ordered=True,
-    ),
+    case("audit/violating_classes.sql",
+        cells=values('name, "net ""income""", size',
+            "('a', 9, 3), ('b', 9, 2), ('b', 10, 1), (NULL, 9, 1), ('a', NULL, 1), ('a', 10, 1)"),
+        **shown(plain=[NAME, INCOME]), k=3, most=10,
+        returns='name, net "income", size', ordered=True,
+        expect=[("a", "10", 1), ("a", None, 1), ("b", "10", 1), (None, "9", 1), ("b", "9", 2)]),
     # No more than asked for; what was compared as bytes is shown as text again.
-    Case(
-        "audit/violating_classes.sql",
-        given={
-            "cells": "SELECT encode(a) AS a, size FROM (" + values("a, size", "('ö', 2)", "('y', 1)", "('z', 2)") + ")"
-        },
-        params={
-            "cells": rel("cells"),
-            **shown(as_bytes=[col("a", "VARCHAR")]),
-            "k": 3,
-            "most": 2,
-        },
-        returns=["a", "size"],
-        expect=[("y", 1), ("z", 2)],
-        ordered=True,
-    ),
+    case("audit/violating_classes.sql",
+        cells=sql("SELECT encode(a) AS a, size FROM (" + values("a, size", "('ö', 2)", "('y', 1)", "('z', 2)") + ")"),
+        **shown(as_bytes=[col("a", "VARCHAR")]), k=3, most=2,
+        returns="a, size", ordered=True, expect=[("y", 1), ("z", 2)]),
     # What was compared bit by bit is shown as a number again.
-    Case(
-        "audit/violating_classes.sql",
-        given={
-            "cells": f"SELECT bits::BIT AS x, encode('[' || bits || ']') AS l, 1 AS size "
-            f"FROM (SELECT '{0xBFF8000000000000:064b}' AS bits)"
-        },
-        params={"cells": rel("cells"), **shown(as_bits=[X], as_nested_bits=[col("l", "DOUBLE[]")]), "k": 2, "most": 2},
-        returns=["x", "l", "size"],
-        expect=[("-1.5", "[-1.5]", 1)],
-    ),
+    case("audit/violating_classes.sql",
+        cells=sql(
+            f"SELECT bits::BIT AS x, encode('[' || bits || ']') AS l, 1 AS size "
+                f"FROM (SELECT '{0xBFF8000000000000:064b}' AS bits)"),
+        **shown(as_bits=[X], as_nested_bits=[col("l", "DOUBLE[]")]), k=2, most=2,
+        returns="x, l, size", expect=[("-1.5", "[-1.5]", 1)]),
     # Bits of a number, and of one in a list: -0.0 has the sign, and nothing else.
-    Case(
-        "audit/records.sql",
-        given={"released": values("x, l", "('-0.0'::DOUBLE, [0e0])", "(NULL, NULL)")},
-        params={
-            "relation": rel("released"),
-            **forms(X, col("l", "DOUBLE[]")),
-            "complete": [],
-        },
-        returns=["x", "l", "n"],
-        expect=[(f"{1 << 63:064b}", f"[{0:064b}]".encode(), 1), (None, None, 1)],
-    ),
+    case("audit/records.sql", released=values("x, l", "('-0.0'::DOUBLE, [0e0]), (NULL, NULL)"),
+        relation=rel("released"), **forms(X, col("l", "DOUBLE[]")), complete=[],
+        returns="x, l, n", expect=[(f"{1 << 63:064b}", f"[{0:064b}]".encode(), 1), (None, None, 1)]),
     # A collation and a length of time become bytes; a record without a value in a column of `complete` is left out.
-    Case(
-        "audit/records.sql",
-        given={
-            "released": "SELECT name COLLATE NOCASE AS name, size, span FROM ("
-            + values(
-                "name, size, span",
-                "('Bob', 1, INTERVAL '1 month')",
-                "('BOB', NULL, INTERVAL '30 days')",
-                "(NULL, 2, NULL)",
-            )
-            + ")"
-        },
-        params={
-            "relation": rel("released"),
-            **forms(SIZE, col("name", "VARCHAR", collated=True), col("span", "INTERVAL")),
-            "complete": [SIZE],
-        },
-        returns=["size_", "name", "span", "n"],
-        expect=[(1, b"Bob", b"1 month", 1), (2, None, None, 1)],
-    ),
-    Case(
-        "audit/records.sql",
-        given={"released": values("a", "(1)", "(NULL)")},
-        params={"relation": rel("released"), **forms(A), "complete": []},
-        returns=["a", "n"],
-        expect=[(1, 1), (None, 1)],
-    ),
+    case("audit/records.sql",
+        released=sql(
+            "SELECT name COLLATE NOCASE AS name, size, span FROM (" + values("name, size, span",
+                "('Bob', 1, INTERVAL '1 month')", "('BOB', NULL, INTERVAL '30 days')", "(NULL, 2, NULL)",) + ")"),
+        relation=rel("released"), **forms(SIZE, col("name", "VARCHAR", collated=True), col("span", "INTERVAL")),
+        complete=[SIZE],
+        returns="size_, name, span, n", expect=[(1, b"Bob", b"1 month", 1), (2, None, None, 1)]),
+    case("audit/records.sql", released=values("a", "(1), (NULL)"), relation=rel("released"), **forms(A), complete=[],
+        returns="a, n", expect=[(1, 1), (None, 1)]),
     # The number 1 and the text 1 of a UNION: the same bytes, other values.
-    Case(
-        "audit/records.sql",
-        given={
-            "released": "SELECT union_value(i := 1)::UNION(i INTEGER, s VARCHAR) AS u UNION ALL "
-            "SELECT union_value(s := '1')::UNION(i INTEGER, s VARCHAR)"
-        },
-        params={"relation": rel("released"), **forms(col("u", "UNION(i INTEGER, s VARCHAR)")), "complete": []},
-        returns=["u", "n"],
-        expect=[((1, b"1"), 1), (("1", b"1"), 1)],
-    ),
-    Case(
-        "audit/ambiguous_floats.sql",
-        given={
-            "released": values("x, y", "(0e0, -1e0)", "('-0.0'::DOUBLE, 0e0)", "('-nan'::DOUBLE, NULL)", "(-1e0, 1e0)")
-        },
-        params={"relation": rel("released"), "columns": [X, col("y")]},
-        returns=["column_name", "ambiguous"],
-        expect=[("x", 2), ("y", 0)],
-    ),
+    case("audit/records.sql",
+        released=sql(
+            "SELECT union_value(i := 1)::UNION(i INTEGER, s VARCHAR) AS u UNION ALL "
+                "SELECT union_value(s := '1')::UNION(i INTEGER, s VARCHAR)"),
+        relation=rel("released"), **forms(col("u", "UNION(i INTEGER, s VARCHAR)")), complete=[],
+        returns="u, n", expect=[((1, b"1"), 1), (("1", b"1"), 1)]),
+    case("audit/ambiguous_floats.sql",
+        released=values("x, y", "(0e0, -1e0), ('-0.0'::DOUBLE, 0e0), ('-nan'::DOUBLE, NULL), (-1e0, 1e0)"),
+        relation=rel("released"), columns=[X, col("y")],
+        returns="column_name, ambiguous", expect=[("x", 2), ("y", 0)]),
     # NULL is a value; the weights of a class are added up.
-    Case(
-        "audit/cells.sql",
-        given={
-            "records": values(
-                "a, b, w", "(1, 'x', 2)", "(1, 'x', 3)", "(1, NULL, 5)", "(NULL, NULL, 1)", "(NULL, NULL, 1)"
-            )
-        },
-        params={"relation": rel("records"), "columns": [A, B], "summed": [col("w", "INTEGER")]},
-        returns=["a", "b", "total", "records", "size"],
-        expect=[(1, "x", 5, 2, 2), (1, None, 5, 1, 1), (None, None, 2, 2, 2)],
-    ),
+    case("audit/cells.sql",
+        records=values("a, b, w", "(1, 'x', 2), (1, 'x', 3), (1, NULL, 5), (NULL, NULL, 1), (NULL, NULL, 1)"),
+        relation=rel("records"), columns=[A, B], summed=[col("w", "INTEGER")],
+        returns="a, b, total, records, size", expect=[(1, "x", 5, 2, 2), (1, None, 5, 1, 1), (None, None, 2, 2, 2)]),
     # A class whose weights are all missing stands for nobody that is known of: its risk is not left out as NULL.
-    Case(
-        "audit/cells.sql",
-        given={"records": values("a, w", "(1, 2)", "(1, NULL)", "(2, NULL)")},
-        params={"relation": rel("records"), "columns": [A], "summed": [col("w", "INTEGER")]},
-        returns=["a", "total", "records", "size"],
-        expect=[(1, 2, 2, 2), (2, 0, 1, 1)],
-    ),
-    Case(
-        "audit/cells.sql",
-        given={"records": values("a", "(1)", "(2)", "(2)")},
-        params={"relation": rel("records"), "columns": [], "summed": []},
-        returns=["records", "size"],
-        expect=[(3, 3)],
-    ),
-    Case(
-        "audit/merged_cells.sql",
-        given={"cells": values("a, b, records, size", "(1, 'x', 2, 2)", "(1, NULL, 1, 1)", "(NULL, 'x', 4, 4)")},
-        params={"relation": rel("cells"), "columns": [A]},
-        returns=["a", "records", "size"],
-        expect=[(1, 3, 3), (None, 4, 4)],
-    ),
+    case("audit/cells.sql", records=values("a, w", "(1, 2), (1, NULL), (2, NULL)"), relation=rel("records"),
+        columns=[A], summed=[col("w", "INTEGER")],
+        returns="a, total, records, size", expect=[(1, 2, 2, 2), (2, 0, 1, 1)]),
+    case("audit/cells.sql", records=values("a", "(1), (2), (2)"), relation=rel("records"), columns=[], summed=[],
+        returns="records, size", expect=[(3, 3)]),
+    case("audit/merged_cells.sql",
+        cells=values("a, b, records, size", "(1, 'x', 2, 2), (1, NULL, 1, 1), (NULL, 'x', 4, 4)"),
+        relation=rel("cells"), columns=[A],
+        returns="a, records, size", expect=[(1, 3, 3), (None, 4, 4)]),
     # Person 7 has three records, two of them alike; two records say of nobody whose they are: one person.
-    Case(
-        "audit/person_records.sql",
-        given={"records": values("a, p", "(1, 7)", "(1, 7)", "(2, 7)", "(1, 8)", "(1, NULL)", "(1, NULL)")},
-        params={"relation": rel("records"), "columns": [A], "person": [col("p", "INTEGER")], "weights": []},
-        returns=["a", "p"],
-        expect=[(1, 7), (2, 7), (1, 8), (1, None)],
-    ),
+    case("audit/person_records.sql", records=values("a, p", "(1, 7), (1, 7), (2, 7), (1, 8), (1, NULL), (1, NULL)"),
+        relation=rel("records"), columns=[A], person=[col("p", "INTEGER")], weights=[],
+        returns="a, p", expect=[(1, 7), (2, 7), (1, 8), (1, None)]),
     # Of two columns: (7, x) and (7, NULL) are two persons. Person (7, x) stands for 10 in class 1, where one of two
     # records says 12, and for 10 in class 2; (8, x) says nothing, and NaN is nothing; nobody stands for 3.
-    Case(
-        "audit/person_records.sql",
-        given={
-            "records": values(
-                "a, p, q, w",
-                "(1, 7, 'x', 12)",
-                "(1, 7, 'x', 10)",
-                "(2, 7, 'x', 10)",
-                "(1, 7, NULL, 9)",
-                "(1, 8, 'x', NULL)",
-                "(1, 8, 'x', 'nan'::DOUBLE)",
-                "(1, NULL, NULL, 3)",
-                "(1, NULL, NULL, 4)",
-            )
-        },
-        params={
-            "relation": rel("records"),
-            "columns": [A],
-            "person": [col("p", "INTEGER"), col("q", "VARCHAR")],
-            "weights": [col("w")],
-        },
-        returns=["a", "w", "p", "q"],
-        expect=[(1, 10, 7, "x"), (2, 10, 7, "x"), (1, 9, 7, None), (1, None, 8, "x"), (1, 3, None, None)],
-    ),
+    case("audit/person_records.sql",
+        records=values("a, p, q, w",
+            "(1, 7, 'x', 12), (1, 7, 'x', 10), (2, 7, 'x', 10), (1, 7, NULL, 9), (1, 8, 'x', NULL)",
+            "(1, 8, 'x', 'nan'::DOUBLE), (1, NULL, NULL, 3), (1, NULL, NULL, 4)"),
+        relation=rel("records"), columns=[A], person=[col("p", "INTEGER"), col("q", "VARCHAR")], weights=[col("w")],
+        returns="a, w, p, q",
+        expect=[(1, 10, 7, "x"), (2, 10, 7, "x"), (1, 9, 7, None), (1, None, 8, "x"), (1, 3, None, None)]),
     # Class 1 has persons 7, 8 and nobody, class 2 has 7, class 3 has 8 and 9: 7 is alone somewhere, 8 and 9 are two.
-    Case(
-        "audit/person_sizes.sql",
-        given={"persons": values("a, p", "(1, 7)", "(1, 8)", "(1, NULL)", "(2, 7)", "(3, 8)", "(3, 9)")},
-        params={"persons": rel("persons"), "columns": [A], "person": [col("p", "INTEGER")]},
-        returns=["size", "classes", "records"],
-        expect=[(1, 1, 1), (2, 1, 2), (3, 1, 1)],
-        ordered=True,
-    ),
+    case("audit/person_sizes.sql", persons=values("a, p", "(1, 7), (1, 8), (1, NULL), (2, 7), (3, 8), (3, 9)"),
+        columns=[A], person=[col("p", "INTEGER")],
+        returns="size, classes, records", ordered=True, expect=[(1, 1, 1), (2, 1, 2), (3, 1, 1)]),
     # The same persons, classes of measure 1/3, 1 and 1/2: the largest of 7 is 1, of 8 and 9 1/2, of nobody 1/3.
-    Case(
-        "audit/person_summary.sql",
-        given={
-            "persons": values("a, p", "(1, 7)", "(1, 8)", "(1, NULL)", "(2, 7)", "(3, 8)", "(3, 9)"),
-            "classes": values("a, measure", "(1, 1/3::DOUBLE)", "(2, 1)", "(3, 0.5)"),
-        },
-        params={
-            "persons": rel("persons"),
-            "classes": rel("classes"),
-            "columns": [A],
-            "person": [col("p", "INTEGER")],
-            "threshold": 0.5,
-        },
-        returns=[
-            "classes",
-            "records",
-            "lowest",
-            "highest",
-            "mean",
-            "classes_below",
-            "records_below",
-            "classes_above",
-            "records_above",
-        ],
-        expect=[(3, 4, about(0.333), 1, about(0.583), 1, 3, 1, 1)],
-    ),
+    case("audit/person_summary.sql", persons=values("a, p", "(1, 7), (1, 8), (1, NULL), (2, 7), (3, 8), (3, 9)"),
+        classes=values("a, measure", "(1, 1/3::DOUBLE), (2, 1), (3, 0.5)"), columns=[A], person=[col("p", "INTEGER")],
+        threshold=0.5,
+        returns="classes, records, lowest, highest, mean, classes_below, records_below, classes_above, records_above",
+        expect=[(3, 4, about(0.333), 1, about(0.583), 1, 3, 1, 1)]),
     # Four values of one person are as diverse as one; three of five persons stay three.
-    Case(
-        "audit/at_most_persons.sql",
-        given={
-            "classes": values("a, records, measure", "(1, 4, 4)", "(NULL, 9, 3)"),
-            "cells": values("a, records, size", "(1, 1, 1)", "(NULL, 5, 5)"),
-        },
-        params={"classes": rel("classes"), "cells": rel("cells"), "columns": [A]},
-        returns=MEASURED,
-        expect=[(1, 1, 1), (None, 5, 3)],
-    ),
-    Case(
-        "audit/size_risk.sql",
-        given={"cells": values("a, records, size", "(1, 2, 2)", "(2, 1, 4)")},
-        params={"cells": rel("cells"), "columns": [A]},
-        returns=MEASURED,
-        expect=[(1, 2, 0.5), (2, 1, 0.25)],
-    ),
-    Case(
-        "audit/member_risks.sql",
-        given={
-            "records": values("a, h", "(1, 5)", "(1, 5)", "(NULL, 6)", "(1, NULL)"),
-            "classes": values("a, measure", "(1, 0.5::DOUBLE)", "(NULL, 1)"),
-        },
-        params={
-            "relation": rel("records"),
-            "classes": rel("classes"),
-            "columns": [A],
-            "household": [col("h", "INTEGER")],
-        },
-        returns=["h", "measure"],
-        expect=[(5, 0.5), (5, 0.5), (6, 1.0), (None, 0.5)],
-    ),
+    case("audit/at_most_persons.sql", classes=values("a, records, measure", "(1, 4, 4), (NULL, 9, 3)"),
+        cells=values("a, records, size", "(1, 1, 1), (NULL, 5, 5)"), columns=[A],
+        returns=MEASURED, expect=[(1, 1, 1), (None, 5, 3)]),
+    case("audit/size_risk.sql", cells=values("a, records, size", "(1, 2, 2), (2, 1, 4)"), columns=[A],
+        returns=MEASURED, expect=[(1, 2, 0.5), (2, 1, 0.25)]),
+    case("audit/member_risks.sql", records=values("a, h", "(1, 5), (1, 5), (NULL, 6), (1, NULL)"),
+        classes=values("a, measure", "(1, 0.5::DOUBLE), (NULL, 1)"), relation=rel("records"), columns=[A],
+        household=[col("h", "INTEGER")],
+        returns="h, measure", expect=[(5, 0.5), (5, 0.5), (6, 1.0), (None, 0.5)]),
     # Person 7 of household 5 has a record at 0.5 and one at 1; nobody is one person in every household.
-    Case(
-        "audit/person_risks.sql",
-        given={
-            "records": values("a, p, h", "(1, 7, 5)", "(2, 7, 5)", "(1, 8, 5)", "(1, NULL, 5)", "(1, NULL, 5)"),
-            "classes": values("a, measure", "(1, 0.5::DOUBLE)", "(2, 1)"),
-        },
-        params={
-            "relation": rel("records"),
-            "classes": rel("classes"),
-            "columns": [A],
-            "person": [col("p", "INTEGER")],
-            "household": [col("h", "INTEGER")],
-        },
-        returns=["h", "measure"],
-        expect=[(5, 1.0), (5, 0.5), (5, 0.5)],
-    ),
+    case("audit/person_risks.sql",
+        records=values("a, p, h", "(1, 7, 5), (2, 7, 5), (1, 8, 5), (1, NULL, 5), (1, NULL, 5)"),
+        classes=values("a, measure", "(1, 0.5::DOUBLE), (2, 1)"), relation=rel("records"), columns=[A],
+        person=[col("p", "INTEGER")], household=[col("h", "INTEGER")],
+        returns="h, measure", expect=[(5, 1.0), (5, 0.5), (5, 0.5)]),
     # 1 - 0.9 0.8 = 0.28; one of whom it is certain; two records of no household are alone, (5, NULL) is one of its own.
-    Case(
-        "audit/household_risk.sql",
-        given={
-            "members": values(
-                "h, i, measure",
-                "(5, 'x', 0.1::DOUBLE)",
-                "(5, 'x', 0.2)",
-                "(6, 'x', 0.5)",
-                "(6, 'x', 1.0)",
-                "(NULL, NULL, 0.3)",
-                "(NULL, NULL, 0.3)",
-                "(5, NULL, 0.25)",
-            )
-        },
-        params={"members": rel("members"), "household": [col("h", "INTEGER"), col("i", "VARCHAR")]},
-        returns=["h", "i", "n", "records", "measure"],
-        show="h, i, n IS NULL, records, measure",
-        expect=[
-            (5, "x", True, 2, about(0.28)),
-            (6, "x", True, 2, 1),
-            (None, None, False, 1, about(0.3)),
-            (None, None, False, 1, about(0.3)),
-            (5, None, True, 1, about(0.25)),
-        ],
-    ),
+    case("audit/household_risk.sql",
+        members=values("h, i, measure",
+            "(5, 'x', 0.1::DOUBLE), (5, 'x', 0.2), (6, 'x', 0.5), (6, 'x', 1.0), (NULL, NULL, 0.3)",
+            "(NULL, NULL, 0.3), (5, NULL, 0.25)"),
+        household=[col("h", "INTEGER"), col("i", "VARCHAR")],
+        returns="h, i, n, records, measure", show="h, i, n IS NULL, records, measure",
+        expect=[(5, "x", True, 2, about(0.28)), (6, "x", True, 2, 1), (None, None, False, 1, about(0.3)),
+            (None, None, False, 1, about(0.3)), (5, None, True, 1, about(0.25))]),
     # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
     # itself and (1, NULL), but not (1, x).
-    Case(
-        "audit/matching_cells.sql",
-        given={"cells": values("a, b, records", "(1, 'x', 2)", "(1, NULL, 1)", "(NULL, 'y', 1)", "(2, 'z', 3)")},
-        params={"relation": rel("cells"), "among": rel("cells"), "columns": [(A, 1), (B, 2)], "kept": [], "summed": []},
-        returns=["a", "b", "records", "size"],
-        expect=[(1, "x", 2, 3), (1, None, 1, 4), (None, "y", 1, 2), (2, "z", 3, 3)],
-    ),
+    case("audit/matching_cells.sql",
+        cells=values("a, b, records", "(1, 'x', 2), (1, NULL, 1), (NULL, 'y', 1), (2, 'z', 3)"), relation=rel("cells"),
+        among=rel("cells"), columns=[(A, 1), (B, 2)], kept=[], summed=[],
+        returns="a, b, records, size", expect=[(1, "x", 2, 3), (1, None, 1, 4), (None, "y", 1, 2), (2, "z", 3, 3)]),
     # Divided by a column, with weights: (NULL) has neither of its own as d, but matches it.
-    Case(
-        "audit/matching_cells.sql",
-        given={
-            "cells": values(
-                "a, v, total, records", "(1, 'c', 10, 1)", "(1, 'd', 40, 2)", "(NULL, 'c', 5, 1)", "(2, 'd', 7, 1)"
-            )
-        },
-        params={"relation": rel("cells"), "among": rel("cells"), "columns": [(A, 1)], "kept": [V], "summed": ["total"]},
-        returns=["a", "v", "total", "records", "size"],
-        expect=[
-            (1, "c", 15, 1, 2),
-            (1, "d", 40, 2, 2),
-            (None, "c", 15, 1, 2),
-            (None, "d", 47, 0, 3),
-            (2, "c", 5, 0, 1),
-            (2, "d", 7, 1, 1),
-        ],
-    ),
-    Case(
-        "audit/cell_sizes.sql",
-        given={"cells": values("records, size", "(2, 2)", "(1, 2)", "(1, 1)", "(5, 7)")},
-        params={"cells": rel("cells")},
-        returns=["size", "classes", "records"],
-        expect=[(1, 1, 1), (2, 2, 3), (7, 1, 5)],
-        ordered=True,
-    ),
+    case("audit/matching_cells.sql",
+        cells=values("a, v, total, records", "(1, 'c', 10, 1), (1, 'd', 40, 2), (NULL, 'c', 5, 1), (2, 'd', 7, 1)"),
+        relation=rel("cells"), among=rel("cells"), columns=[(A, 1)], kept=[V], summed=["total"],
+        returns="a, v, total, records, size",
+        expect=[(1, "c", 15, 1, 2), (1, "d", 40, 2, 2), (None, "c", 15, 1, 2), (None, "d", 47, 0, 3), (2, "c", 5, 0, 1),
+            (2, "d", 7, 1, 1)]),
+    case("audit/cell_sizes.sql", cells=values("records, size", "(2, 2), (1, 2), (1, 1), (5, 7)"),
+        returns="size, classes, records", ordered=True, expect=[(1, 1, 1), (2, 2, 3), (7, 1, 5)]),
     # Mean over the records: (2 · 0.5 + 1 · 0.25 + 1 · 1) / 4; 0.5 is neither below nor above 0.5.
-    Case(
-        "audit/class_summary.sql",
-        given={"classes": values("records, measure", "(2, 0.5e0)", "(1, 0.25e0)", "(1, 1e0)")},
-        params={"classes": rel("classes"), "threshold": 0.5},
-        returns=SUMMARY,
-        expect=[(3, 4, 0.25, 1.0, 0.5625, 1, 1, 1, 1)],
-    ),
-    Case(
-        "audit/class_summary.sql",
-        given={"classes": values("records, measure", "(2, 3)", "(1, 4)")},
-        params={"classes": rel("classes"), "threshold": None},
-        returns=SUMMARY,
-        expect=[(2, 3, 3, 4, 10 / 3, 0, 0, 0, 0)],
-    ),
+    case("audit/class_summary.sql", classes=values("records, measure", "(2, 0.5e0), (1, 0.25e0), (1, 1e0)"),
+        threshold=0.5,
+        returns=SUMMARY, expect=[(3, 4, 0.25, 1.0, 0.5625, 1, 1, 1, 1)]),
+    case("audit/class_summary.sql", classes=values("records, measure", "(2, 3), (1, 4)"), threshold=None,
+        returns=SUMMARY, expect=[(2, 3, 3, 4, 10 / 3, 0, 0, 0, 0)]),
     # No class: nothing is counted, and there is no extreme.
-    Case(
-        "audit/class_summary.sql",
-        given={"classes": "SELECT 1 AS records, 0.5e0 AS measure WHERE false"},
-        params={"classes": rel("classes"), "threshold": 0.5},
-        returns=SUMMARY,
-        expect=[(0, 0, None, None, None, 0, 0, 0, 0)],
-    ),
+    case("audit/class_summary.sql", classes=sql("SELECT 1 AS records, 0.5e0 AS measure WHERE false"), threshold=0.5,
+        returns=SUMMARY, expect=[(0, 0, None, None, None, 0, 0, 0, 0)]),
     # Class 1: c twice, d, e. Class 2: c three times, NULL once.
     of_members("distinct_values", [(1, 4, 3), (2, 4, 2)]),
     # exp of the entropy of 1/2, 1/4, 1/4 and of 3/4, 1/4.
@@ -437,318 +229,128 @@ CASES = [
     of_members("recursive_diversity", [(1, 4, 2), (2, 4, 1)], c=2.0),
     # With c = 0.7 the most frequent value of class 2 is not even rarer than 0.7 times all of it: 3 < 2.8 fails.
     of_members("recursive_diversity", [(1, 4, 1), (2, 4, 0)], c=0.7),
-    Case(
-        "audit/reference_shares.sql",
-        given={"members": MEMBERS},
-        params={"cells": rel("members"), "members": rel("members"), "value": V},
-        returns=["v", "share"],
-        expect=[("c", 0.625), ("d", 0.125), ("e", 0.125), (None, 0.125)],
-    ),
+    case("audit/reference_shares.sql", members=MEMBERS, cells=rel("members"), value=V,
+        returns="v, share", expect=[("c", 0.625), ("d", 0.125), ("e", 0.125), (None, 0.125)]),
     # The input has f, which the release lacks; e and NULL are in the release only.
-    Case(
-        "audit/reference_shares.sql",
-        given={"members": MEMBERS, "cells": values("v, records", "('c', 6)", "('d', 1)", "('f', 1)")},
-        params={"cells": rel("cells"), "members": rel("members"), "value": V},
-        returns=["v", "share"],
-        expect=[("c", 0.75), ("d", 0.125), ("f", 0.125), ("e", 0.0), (None, 0.0)],
-    ),
-    Case(
-        "audit/shares.sql",
-        given={
-            "members": MEMBERS,
-            "reference": values("v, share", "('c', 0.625)", "('d', 0.125)", "('e', 0.125)", "(NULL, 0.125)"),
-        },
-        params={"members": rel("members"), "reference": rel("reference"), "columns": [A], "value": V},
-        returns=["a", "v", "records", "probability", "share"],
-        expect=[
-            (1, "c", 2, 0.5, 0.625),
-            (1, "d", 1, 0.25, 0.125),
-            (1, "e", 1, 0.25, 0.125),
-            (2, "c", 3, 0.75, 0.625),
-            (2, None, 1, 0.25, 0.125),
-        ],
-    ),
+    case("audit/reference_shares.sql", members=MEMBERS, cells=values("v, records", "('c', 6), ('d', 1), ('f', 1)"),
+        value=V,
+        returns="v, share", expect=[("c", 0.75), ("d", 0.125), ("f", 0.125), ("e", 0.0), (None, 0.0)]),
+    case("audit/shares.sql", members=MEMBERS,
+        reference=values("v, share", "('c', 0.625), ('d', 0.125), ('e', 0.125), (NULL, 0.125)"), columns=[A], value=V,
+        returns="a, v, records, probability, share",
+        expect=[(1, "c", 2, 0.5, 0.625), (1, "d", 1, 0.25, 0.125), (1, "e", 1, 0.25, 0.125), (2, "c", 3, 0.75, 0.625),
+            (2, None, 1, 0.25, 0.125)]),
     of_shares("closeness_nominal", [(1, 4, 0.25), (2, 4, 0.25)]),
     of_shares("highest_share", [(1, 4, 0.5), (2, 4, 0.75)]),
     of_shares("highest_gain", [(1, 4, 1.0), (2, 4, 1.0)]),
     # The salaries 3k, …, 11k of Li et al., section 4: {3k, 4k, 5k} is 0.375 from all nine, {6k, 8k, 11k} 0.167.
-    Case(
-        "audit/closeness_numeric.sql",
-        given={
-            "shares": "SELECT a, v, records, 1e0 / 3 AS probability, 1e0 / 9 AS share FROM ("
-            + values(
-                "a, v, records", *(f"({1 if v < 6 else 2 if v in (6, 8, 11) else 3}, {v}000, 1)" for v in range(3, 12))
-            )
-            + ")",
-            "reference": "SELECT v * 1000 AS v, 1e0 / 9 AS share FROM range(3, 12) AS r(v)",
-        },
-        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
-        returns=MEASURED,
-        expect=[(1, 3, 0.375), (2, 3, 1 / 6), (3, 3, 17 / 72)],
-    ),
+    case("audit/closeness_numeric.sql",
+        shares=sql(
+            "SELECT a, v, records, 1e0 / 3 AS probability, 1e0 / 9 AS share FROM (" + values("a, v, records",
+                *(f"({1 if v < 6 else 2 if v in (6, 8, 11) else 3}, {v}000, 1)" for v in range(3, 12))) + ")"),
+        reference=sql("SELECT v * 1000 AS v, 1e0 / 9 AS share FROM range(3, 12) AS r(v)"), columns=[A], value=V,
+        returns=MEASURED, expect=[(1, 3, 0.375), (2, 3, 1 / 6), (3, 3, 17 / 72)]),
     # c and d are one class below the root, e and a missing value alone. Class 1: d and e have 1/8 too much each, on
     # level 1 {c, d} 0 and e 1/8: (2/8 + 1/8)/2. Class 2: c and NULL 1/8 too much, {c, d} 0: (2/8 + 1/8)/2.
-    Case(
-        "audit/closeness_hierarchical.sql",
-        given={
-            "shares": SHARES,
-            "reference": values("v, share", "('c', 0.625e0)", "('d', 0.125e0)", "('e', 0.125e0)", "(NULL, 0.125e0)"),
-            "tree": TREE,
-        },
-        params={
-            "shares": rel("shares"),
-            "reference": rel("reference"),
-            "tree": rel("tree"),
-            "columns": [A],
-            "value": V,
-        },
-        returns=MEASURED,
-        expect=[(1, 4, 0.1875), (2, 4, 0.1875)],
-    ),
+    case("audit/closeness_hierarchical.sql", shares=SHARES,
+        reference=values("v, share", "('c', 0.625e0), ('d', 0.125e0), ('e', 0.125e0), (NULL, 0.125e0)"), tree=TREE,
+        columns=[A], value=V,
+        returns=MEASURED, expect=[(1, 4, 0.1875), (2, 4, 0.1875)]),
     # The table has d, and nothing else of its class; the release has only c: on level 0 all of it is too much, on
     # level 1 nothing but what e has in the table.
-    Case(
-        "audit/closeness_hierarchical.sql",
-        given={
-            "shares": values("a, v, records, probability, share", "(1, 'c', 4, 1e0, 0e0)"),
-            "reference": values("v, share", "('c', 0e0)", "('d', 0.75e0)", "('e', 0.25e0)"),
-            "tree": TREE,
-        },
-        params={
-            "shares": rel("shares"),
-            "reference": rel("reference"),
-            "tree": rel("tree"),
-            "columns": [A],
-            "value": V,
-        },
-        returns=MEASURED,
-        expect=[(1, 4, 0.625)],
-    ),
+    case("audit/closeness_hierarchical.sql",
+        shares=values("a, v, records, probability, share", "(1, 'c', 4, 1e0, 0e0)"),
+        reference=values("v, share", "('c', 0e0), ('d', 0.75e0), ('e', 0.25e0)"), tree=TREE, columns=[A], value=V,
+        returns=MEASURED, expect=[(1, 4, 0.625)]),
     # 1 and NULL, which is the largest of three values: all in the first, half each in the second; 2 is in neither.
-    Case(
-        "audit/closeness_numeric.sql",
-        given={
-            "shares": values(
-                "a, v, records, probability, share",
-                *("(1, 1, 2, 1e0, 0.375e0)", "(2, 1, 1, 0.5e0, 0.375e0)", "(2, NULL, 1, 0.5e0, 0.125e0)"),
-                "(3, 2, 4, 1e0, 0.5e0)",
-            ),
-            "reference": values("v, share", "(1, 0.375e0)", "(2, 0.5e0)", "(NULL, 0.125e0)"),
-        },
-        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
+    case("audit/closeness_numeric.sql",
+        shares=values("a, v, records, probability, share",
+            "(1, 1, 2, 1e0, 0.375e0), (2, 1, 1, 0.5e0, 0.375e0), (2, NULL, 1, 0.5e0, 0.125e0), (3, 2, 4, 1e0, 0.5e0)"),
+        reference=values("v, share", "(1, 0.375e0), (2, 0.5e0), (NULL, 0.125e0)"), columns=[A], value=V,
         returns=MEASURED,
-        expect=[(1, 2, (0.625 + 0.125) / 2), (2, 2, (0.125 + 0.375) / 2), (3, 4, (0.375 + 0.125) / 2)],
-    ),
+        expect=[(1, 2, (0.625 + 0.125) / 2), (2, 2, (0.125 + 0.375) / 2), (3, 4, (0.375 + 0.125) / 2)]),
     # 1 has 5/8 of all and 1/4 of class 1: its cumulated share is below that of all from the start. |1/4 - 5/8| = 3/8 at
     # 1, nothing at 2; class 2 has only 1: 3/8. Two values: over m - 1 = 1.
-    Case(
-        "audit/closeness_numeric.sql",
-        given={
-            "shares": values(
-                "a, v, records, probability, share",
-                *("(1, 1, 1, 0.25e0, 0.625e0)", "(1, 2, 3, 0.75e0, 0.375e0)", "(2, 1, 4, 1e0, 0.625e0)"),
-            ),
-            "reference": values("v, share", "(1, 0.625e0)", "(2, 0.375e0)"),
-        },
-        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
-        returns=MEASURED,
-        expect=[(1, 4, 0.375), (2, 4, 0.375)],
-    ),
+    case("audit/closeness_numeric.sql",
+        shares=values("a, v, records, probability, share",
+            "(1, 1, 1, 0.25e0, 0.625e0), (1, 2, 3, 0.75e0, 0.375e0), (2, 1, 4, 1e0, 0.625e0)"),
+        reference=values("v, share", "(1, 0.625e0), (2, 0.375e0)"), columns=[A], value=V,
+        returns=MEASURED, expect=[(1, 4, 0.375), (2, 4, 0.375)]),
     # A column without variation is as far from itself as can be: not at all.
-    Case(
-        "audit/closeness_numeric.sql",
-        given={
-            "shares": values("a, v, records, probability, share", "(1, 5, 2, 1e0, 1e0)"),
-            "reference": values("v, share", "(5, 1e0)"),
-        },
-        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
-        returns=MEASURED,
-        expect=[(1, 2, 0.0)],
-    ),
+    case("audit/closeness_numeric.sql", shares=values("a, v, records, probability, share", "(1, 5, 2, 1e0, 1e0)"),
+        reference=values("v, share", "(5, 1e0)"), columns=[A], value=V,
+        returns=MEASURED, expect=[(1, 2, 0.0)]),
     # p = 1/4: f = 1 p/q log(1/p) = log(4)/3; f = 2 p/q - (p/q)^2 log(1/p); f = 3 p/(2 + p). Nobody else: 1/f.
-    Case(
-        "audit/individual_risk.sql",
-        given={
-            "cells": values(
-                "a, records, size, total",
-                "(1, 1, 1, 4)",
-                "(2, 2, 2, 8)",
-                "(3, 3, 3, 12)",
-                "(4, 2, 2, 2)",
-                "(5, 1, 1, 0.5)",
-            )
-        },
-        params={"weighted_cells": rel("cells"), "columns": [A]},
+    case("audit/individual_risk.sql",
+        cells=values("a, records, size, total",
+            "(1, 1, 1, 4), (2, 2, 2, 8), (3, 3, 3, 12), (4, 2, 2, 2), (5, 1, 1, 0.5)"),
+        weighted_cells=rel("cells"), columns=[A],
         returns=MEASURED,
-        expect=[(1, 1, log(4) / 3), (2, 2, 1 / 3 - log(4) / 9), (3, 3, 0.25 / 2.25), (4, 2, 0.5), (5, 1, 1.0)],
-    ),
+        expect=[(1, 1, log(4) / 3), (2, 2, 1 / 3 - log(4) / 9), (3, 3, 0.25 / 2.25), (4, 2, 0.5), (5, 1, 1.0)]),
     # Whom the population lacks counts 0; NULL equals NULL.
-    Case(
-        "audit/population_sizes.sql",
-        given={
-            "cells": values("a, b, records, size", "(1, 'x', 2, 2)", "(1, NULL, 1, 1)", "(2, 'x', 1, 1)"),
-            "population": values("a, b, records, size", "(1, 'x', 9, 9)", "(1, NULL, 4, 4)", "(3, 'x', 5, 5)"),
-        },
-        params={"cells": rel("cells"), "population": rel("population"), "columns": [A, B]},
-        returns=["a", "b", "records", "size", "total"],
-        expect=[(1, "x", 2, 2, 9), (1, None, 1, 1, 4), (2, "x", 1, 1, 0)],
-    ),
-    Case(
-        "audit/population_members.sql",
-        given={"sizes": values("a, records, size, total", "(1, 2, 2, 8)", "(2, 3, 3, 0)")},
-        params={"sizes": rel("sizes"), "columns": [A]},
-        returns=MEASURED,
-        expect=[(1, 2, 8), (2, 3, 0)],
-    ),
-    Case(
-        "audit/journalist_risk.sql",
-        given={"sizes": values("a, records, size, total", "(1, 2, 2, 8)", "(2, 3, 3, 0)")},
-        params={"sizes": rel("sizes"), "columns": [A]},
-        returns=MEASURED,
-        expect=[(1, 2, 0.125), (2, 3, 1 / 3)],
-    ),
-    Case(
-        "audit/presence.sql",
-        given={
-            "cells": values("a, size", "(1, 2)", "(NULL, 1)"),
-            "population": values("a, size", "(1, 8)", "(NULL, 1)", "(3, 5)"),
-        },
-        params={"cells": rel("cells"), "population": rel("population"), "columns": [A]},
-        returns=MEASURED,
-        expect=[(1, 8, 0.25), (None, 1, 1.0), (3, 5, 0.0)],
-    ),
-    Case(
-        "audit/suda_units.sql",
-        given={"cells": values("a, b, records", "(1, 'x', 2)")},
-        params={"cells": rel("cells"), "columns": [A, B]},
-        returns=["cell", "owner", "a", "b", "records"],
-        expect=[(1, 1, 1, "x", 2)],
-    ),
+    case("audit/population_sizes.sql",
+        cells=values("a, b, records, size", "(1, 'x', 2, 2), (1, NULL, 1, 1), (2, 'x', 1, 1)"),
+        population=values("a, b, records, size", "(1, 'x', 9, 9), (1, NULL, 4, 4), (3, 'x', 5, 5)"), columns=[A, B],
+        returns="a, b, records, size, total", expect=[(1, "x", 2, 2, 9), (1, None, 1, 1, 4), (2, "x", 1, 1, 0)]),
+    case("audit/population_members.sql", sizes=values("a, records, size, total", "(1, 2, 2, 8), (2, 3, 3, 0)"),
+        columns=[A],
+        returns=MEASURED, expect=[(1, 2, 8), (2, 3, 0)]),
+    case("audit/journalist_risk.sql", sizes=values("a, records, size, total", "(1, 2, 2, 8), (2, 3, 3, 0)"),
+        columns=[A],
+        returns=MEASURED, expect=[(1, 2, 0.125), (2, 3, 1 / 3)]),
+    case("audit/presence.sql", cells=values("a, size", "(1, 2), (NULL, 1)"),
+        population=values("a, size", "(1, 8), (NULL, 1), (3, 5)"), columns=[A],
+        returns=MEASURED, expect=[(1, 8, 0.25), (None, 1, 1.0), (3, 5, 0.0)]),
+    case("audit/suda_units.sql", cells=values("a, b, records", "(1, 'x', 2)"), columns=[A, B],
+        returns="cell, owner, a, b, records", expect=[(1, 1, 1, "x", 2)]),
     # Person 7 has (1, x) and (2, x); what is of nobody is of one person.
-    Case(
-        "audit/suda_person_units.sql",
-        given={"persons": values("a, b, p", "(1, 'x', 7)", "(2, 'x', 7)", "(1, 'x', 9)", "(3, 'y', NULL)")},
-        params={"persons": rel("persons"), "columns": [A, B], "person": [col("p", "INTEGER")]},
-        returns=["cell", "owner", "a", "b", "records"],
+    case("audit/suda_person_units.sql",
+        persons=values("a, b, p", "(1, 'x', 7), (2, 'x', 7), (1, 'x', 9), (3, 'y', NULL)"), columns=[A, B],
+        person=[col("p", "INTEGER")],
+        returns="cell, owner, a, b, records",
         show="a, b, records, count(*) OVER (PARTITION BY owner), count(*) OVER (PARTITION BY cell)",
-        expect=[(1, "x", 1, 2, 1), (2, "x", 1, 2, 1), (1, "x", 1, 1, 1), (3, "y", 1, 1, 1)],
-    ),
+        expect=[(1, "x", 1, 2, 1), (2, "x", 1, 2, 1), (1, "x", 1, 1, 1), (3, "y", 1, 1, 1)]),
     # Person 1 has 12 twice, person 2 only what has no score.
-    Case(
-        "audit/suda_person_scores.sql",
-        given={
-            "scores": values("cell, score", "(7, 6.0)", "(9, 12.0)", "(8, 12.0)", "(5, 2.0)"),
-            "units": values("cell, owner", "(7, 1)", "(8, 1)", "(9, 1)", "(6, 2)", "(5, 3)"),
-        },
-        params={"scores": rel("scores"), "units": rel("units")},
-        returns=["cell", "score"],
-        expect=[(8, 12.0), (5, 2.0)],
-    ),
+    case("audit/suda_person_scores.sql", scores=values("cell, score", "(7, 6.0), (9, 12.0), (8, 12.0), (5, 2.0)"),
+        units=values("cell, owner", "(7, 1), (8, 1), (9, 1), (6, 2), (5, 3)"),
+        returns="cell, score", expect=[(8, 12.0), (5, 2.0)]),
     # (1, x) twice, (1, y), (2, y): y makes nobody unique, 2 does.
-    Case(
-        "audit/minimal_uniques.sql",
-        given={
-            "units": values("cell, owner, a, b, records", "(1, 1, 1, 'x', 2)", "(2, 2, 1, 'y', 1)", "(3, 3, 2, 'y', 1)")
-        },
-        params={"units": rel("units"), "smaller": [], "number": 1, "subsets": [(1, [A]), (2, [B])]},
-        returns=["cell", "bits", "n"],
-        expect=[(3, 1, 1)],
-    ),
+    case("audit/minimal_uniques.sql",
+        units=values("cell, owner, a, b, records", "(1, 1, 1, 'x', 2), (2, 2, 1, 'y', 1), (3, 3, 2, 'y', 1)"),
+        smaller=[], number=1, subsets=[(1, [A]), (2, [B])],
+        returns="cell, bits, n", expect=[(3, 1, 1)]),
     # So 2 with y is not minimal, and 1 with y is. Person 4 has (5, z) and (5, w): nobody else has 5.
-    Case(
-        "audit/minimal_uniques.sql",
-        given={
-            "units": values(
-                "cell, owner, a, b, records",
-                "(1, 1, 1, 'x', 2)",
-                "(2, 2, 1, 'y', 1)",
-                "(3, 3, 2, 'y', 1)",
-                "(4, 4, 5, 'z', 1)",
-                "(5, 4, 5, 'z', 1)",
-            ),
-            "ones": values("cell, bits, n", "(3, 1, 1)"),
-        },
-        params={"units": rel("units"), "smaller": [rel("ones")], "number": 2, "subsets": [(3, [A, B])]},
-        returns=["cell", "bits", "n"],
-        expect=[(2, 3, 2), (4, 3, 2), (5, 3, 2)],
-    ),
+    case("audit/minimal_uniques.sql",
+        units=values("cell, owner, a, b, records",
+            "(1, 1, 1, 'x', 2), (2, 2, 1, 'y', 1), (3, 3, 2, 'y', 1), (4, 4, 5, 'z', 1), (5, 4, 5, 'z', 1)"),
+        ones=values("cell, bits, n", "(3, 1, 1)"), smaller=[rel("ones")], number=2, subsets=[(3, [A, B])],
+        returns="cell, bits, n", expect=[(2, 3, 2), (4, 3, 2), (5, 3, 2)]),
     # By Elliot, of two columns a unique in one counts 2 - 1, in two 1; here they count 6 and 2, as of three columns.
-    Case(
-        "audit/suda_scores.sql",
-        given={
-            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)"),
-            "twos": values("cell, bits, n", "(9, 3, 2)", "(8, 6, 2)"),
-        },
-        params={"minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)]},
-        returns=["cell", "score"],
-        expect=[(7, 12), (8, 8), (9, 2)],
-    ),
+    case("audit/suda_scores.sql", ones=values("cell, bits, n", "(7, 1, 1), (7, 2, 1), (8, 1, 1)"),
+        twos=values("cell, bits, n", "(9, 3, 2), (8, 6, 2)"), minimal_uniques=[(rel("ones"), 6), (rel("twos"), 2)],
+        returns="cell, score", expect=[(7, 12), (8, 8), (9, 2)]),
     # By the IHSN, a unique in all columns counts 0, and 9 has no score.
-    Case(
-        "audit/suda_scores.sql",
-        given={"ones": values("cell, bits, n", "(7, 1, 1)"), "twos": values("cell, bits, n", "(9, 3, 2)")},
-        params={"minimal_uniques": [(rel("ones"), 0.5), (rel("twos"), 0.0)]},
-        returns=["cell", "score"],
-        expect=[(7, 0.5)],
-    ),
-    Case(
-        "audit/suda_contributions.sql",
-        given={
-            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)", "(6, 1, 1)"),
-            "twos": values("cell, bits, n", "(9, 3, 2)"),
-            "scores": values("cell, score", "(7, 12)", "(8, 6)", "(9, 2)"),
-        },
-        params={
-            "scores": rel("scores"),
-            "minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)],
-            "columns": [(A, 1), (B, 2), (V, 4)],
-        },
-        returns=["column_name", "total"],
-        expect=[("a", 14), ("b", 8), ("v", None)],
-    ),
-    Case(
-        "audit/suda_levels.sql",
-        given={"scores": values("cell, score", "(7, 6.0)", "(8, 12.0)", "(9, 6.0)")},
-        params={"scores": rel("scores")},
-        returns=["score", "records"],
-        expect=[(6.0, 2), (12.0, 1)],
-    ),
-    Case(
-        "audit/sampling_fraction.sql",
-        given={"cells": values("a, total, records", "(1, 150, 2)", "(2, 50, 3)")},
-        params={"weighted_cells": rel("cells")},
-        returns=["fraction"],
-        expect=[(0.025,)],
-    ),
-    Case(
-        "audit/sampling_fraction.sql",
-        given={"cells": values("a, total, records", "(1, 0, 2)", "(2, 1, 3)")},
-        params={"weighted_cells": rel("cells")},
-        returns=["fraction"],
-        expect=[(1.0,)],
-    ),
+    case("audit/suda_scores.sql", ones=values("cell, bits, n", "(7, 1, 1)"), twos=values("cell, bits, n", "(9, 3, 2)"),
+        minimal_uniques=[(rel("ones"), 0.5), (rel("twos"), 0.0)],
+        returns="cell, score", expect=[(7, 0.5)]),
+    case("audit/suda_contributions.sql", ones=values("cell, bits, n", "(7, 1, 1), (7, 2, 1), (8, 1, 1), (6, 1, 1)"),
+        twos=values("cell, bits, n", "(9, 3, 2)"), scores=values("cell, score", "(7, 12), (8, 6), (9, 2)"),
+        minimal_uniques=[(rel("ones"), 6), (rel("twos"), 2)], columns=[(A, 1), (B, 2), (V, 4)],
+        returns="column_name, total", expect=[("a", 14), ("b", 8), ("v", None)]),
+    case("audit/suda_levels.sql", scores=values("cell, score", "(7, 6.0), (8, 12.0), (9, 6.0)"),
+        returns="score, records", expect=[(6.0, 2), (12.0, 1)]),
+    case("audit/sampling_fraction.sql", cells=values("a, total, records", "(1, 150, 2), (2, 50, 3)"),
+        weighted_cells=rel("cells"),
+        returns="fraction", expect=[(0.025,)]),
+    case("audit/sampling_fraction.sql", cells=values("a, total, records", "(1, 0, 2), (2, 1, 3)"),
+        weighted_cells=rel("cells"),
+        returns="fraction", expect=[(1.0,)]),
     # Of four values of age one is missing, of two released both; every income is there, before and after.
-    Case(
-        "audit/missing_rates.sql",
-        given={
-            "original": values('age, "net ""income"""', "(30, 1)", "(NULL, 2)", "(40, 3)", "(50, 4)"),
-            "release": values('age, "net ""income"""', "(NULL, 1)", "(NULL, 2)"),
-        },
-        params={
-            "original": rel("original"),
-            "released": rel("release"),
-            "columns": [col("age", "INTEGER"), INCOME],
-        },
-        returns=[
-            "records_before",
-            "present_before_1",
-            "present_before_2",
-            "records_after",
-            "present_after_1",
-            "present_after_2",
-        ],
-        expect=[(4, 3, 4, 2, 0, 2)],
-    ),
+    case("audit/missing_rates.sql", original=values('age, "net ""income"""', "(30, 1), (NULL, 2), (40, 3), (50, 4)"),
+        release=values('age, "net ""income"""', "(NULL, 1), (NULL, 2)"), released=rel("release"),
+        columns=[col("age", "INTEGER"), INCOME],
+        returns="records_before, present_before_1, present_before_2, records_after, present_after_1, present_after_2",
+        expect=[(4, 3, 4, 2, 0, 2)]),
 ]
 # What every k is counted with, on values that GROUP BY would merge.
 CASES += [
