@@ -163,8 +163,9 @@ CASES = [
         drawn=drawn(values('row_id, x, "net ""income"""', "(0, 1.5e0, 10), (7, NULL, 20)"), [0, 7], "a", "b"),
         draws=["draw_1", "draw_2"], terms=[(X, 2.0, 1.0, [3.0, 0.0]), (INCOME, 2.0, 0.0, [1.0, 0.5])],
         returns='row_id, x, net "income"',
-        expect=[(i, None if x is None else 2 * (x + 3 * deviate("a", i)) + 1, 2 * (income + deviate("a", i) + 0.5 *
-            deviate("b", i)),) for i, x, income in [(0, 1.5, 10), (7, None, 20)]]),
+        expect=[(i, None if x is None else 2 * (x + 3 * deviate("a", i)) + 1, 2 * (income + deviate("a", i) + 0.5 * deviate("b", i)),)
+            for i, x, income in [
+            (0, 1.5, 10), (7, None, 20)]]),
     # Scale 5, so a grid of 8; 99 is moved to 10 before.
     case("mask/laplace_noise.sql",
         drawn=drawn(values('row_id, x, "net ""income"""', "(0, 1.5e0, 99), (7, NULL, -3), (9, 4e0, NULL)"),
@@ -194,8 +195,8 @@ CASES = [
         returns="row_id, value", expect=[(4, 10), (0, 20), (3, 30), (1, 50)]),
     case("mask/ordered.sql", drawn=drawn(FIVE, range(5), "a"), by=[LAND], column=INCOME,
         returns="land, row_id, value, draw", ordered=True,
-        expect=[(land, i, x, draw("a", i) // 2**30) for land, i, x in [("a", 0, 10), ("a", 1, 50), (None, 4, 20), (None,
-            3, 30)]]),
+        expect=[(land, i, x, draw("a", i) // 2**30) for land, i, x in [("a", 0, 10), ("a", 1, 50), (None, 4, 20),
+            (None, 3, 30)]]),
     # Within strata; and where records are numbered in the order of the value. Who has none is left out.
     *(
         case(template, {"typed": f"SELECT *, 7 + row_id AS record FROM ({given})"}, relation=rel("typed"),
@@ -216,9 +217,9 @@ CASES = [
         streams=[(STREAM, [TOWN]), (STREAM, [])],
         draws=[("draw_1", "hash_1", 1), ("draw_2", "hash_1", 16), ("draw_3", "hash_2", 1)],
         returns="row_id, record, town, hash_1, hash_2, draw_1, draw_2, draw_3",
-        expect=[(i, record, town, one, two, int(one[:15], 16), int(one[15:30], 16), int(two[:15], 16)) for i, record,
-            town, one, two in [(0, 5, "p", keyed(5, "'p'"), keyed(5)), (1, 6, None, keyed(6, "CAST(NULL AS VARCHAR)"),
-            keyed(6)),]]),
+        expect=[(i, record, town, one, two, int(one[:15], 16), int(one[15:30], 16), int(two[:15], 16))
+            for i, record, town, one, two in [
+            (0, 5, "p", keyed(5, "'p'"), keyed(5)), (1, 6, None, keyed(6, "CAST(NULL AS VARCHAR)"), keyed(6))]]),
     # Of 10 at most 30 %, so blocks of 4 at most: 2.5 of these and the shares cut off, rounded up. Of 2 none.
     Case(
         "mask/rank_blocks.sql",
@@ -255,8 +256,8 @@ CASES = [
     # Pairs 0-1 and 2-3; 4 is alone in its block of 3, as is the block of one.
     case("mask/rank_swapped.sql",
         scattered=values("row_id, value, block",
-            *(f"({i}, {v}, {b})" for i, v, b in [(5, 50, 0), (6, 60, 0), (7, 70, 2), (8, 80, 2), (9, 90, 2), (1, 10,
-                5)])),
+            *(f"({i}, {v}, {b})" for i, v, b in [(5, 50, 0), (6, 60, 0), (7, 70, 2), (8, 80, 2), (9, 90, 2),
+                (1, 10, 5)])),
         returns="row_id, value", expect=[(5, 60), (6, 50), (7, 80), (8, 70), (9, 90), (1, 10)]),
     # All take part; those of a stratum that have both values, and those that have the income alone.
     case("mask/swapped.sql",

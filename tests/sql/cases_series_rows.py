@@ -90,8 +90,8 @@ CASES = [
     # Income within sex, and sex within itself: one value of two strata is two classes, so is one of two columns.
     case("history/rows_of_values.sql",
         published=values('"net ""income""", sex', "(1.5, 'f'), (1.5, 'f'), (1.5, 'm'), (NULL, 'm')"),
-        parts=[{"number": number, "columns": columns, "kinds": by_kind(columns)} for number, columns in ((1, [SEX,
-            INCOME]), (2, [SEX]))],
+        parts=[{"number": number, "columns": columns, "kinds": by_kind(columns)} for number, columns in (
+            (1, [SEX, INCOME]), (2, [SEX]))],
         returns="class, rows",
         expect=[(_class("'f', 1.5::DOUBLE, signbit(1.5::DOUBLE), 1"), 2),
             (_class("'m', 1.5::DOUBLE, signbit(1.5::DOUBLE), 1"), 1),
