@@ -163,9 +163,9 @@ CASES = [
         drawn=drawn(values('row_id, x, "net ""income"""', "(0, 1.5e0, 10), (7, NULL, 20)"), [0, 7], "a", "b"),
         draws=["draw_1", "draw_2"], terms=[(X, 2.0, 1.0, [3.0, 0.0]), (INCOME, 2.0, 0.0, [1.0, 0.5])],
         returns='row_id, x, net "income"',
-        expect=[(i, None if x is None else 2 * (x + 3 * deviate("a", i)) + 1, 2 * (income + deviate("a", i) + 0.5 * deviate("b", i)),)
-            for i, x, income in [
-            (0, 1.5, 10), (7, None, 20)]]),
+        expect=[(i, None if x is None else 2 * (x + 3 * deviate("a", i)) + 1,
+                2 * (income + deviate("a", i) + 0.5 * deviate("b", i)))
+            for i, x, income in [(0, 1.5, 10), (7, None, 20)]]),
     # Scale 5, so a grid of 8; 99 is moved to 10 before.
     case("mask/laplace_noise.sql",
         drawn=drawn(values('row_id, x, "net ""income"""', "(0, 1.5e0, 99), (7, NULL, -3), (9, 4e0, NULL)"),
