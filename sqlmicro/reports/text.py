@@ -34,7 +34,7 @@ def line(label: str, value: str) -> str:
     return textwrap.fill(
         value,
         width(),
-        initial_indent=label.ljust(_LABEL),
+        initial_indent=f"{label} ".ljust(_LABEL),
         subsequent_indent=" " * _LABEL,
         break_long_words=True,
         break_on_hyphens=False,
