@@ -1,9 +1,9 @@
-"""Make a wheel for this platform out of a plain one: the same files, and kernels compiled for any of its processors.
+"""Make a wheel for this platform out of a plain one: the same files, and machine code for any of its processors.
 
 python .ci/platform_wheel.py PLAIN.whl FOLDER [METHOD ...]
 
-The Python that runs it must have what the wheel depends on: what is compiled fits its version of numba only. With
-methods, only what these need is compiled. No path of this machine gets into the wheel.
+The Python that runs it must have what the wheel depends on, and there must be a C compiler. With methods, only what
+these need is compiled. What is made depends on no version of Python or numba.
 """
 
 import base64
@@ -17,23 +17,16 @@ import zipfile
 from pathlib import Path
 
 COMPILE = """
-import shutil, sys
-from pathlib import Path
+import sys
 import sqlmicro
-from sqlmicro.system import shipped
+from sqlmicro.system import linked, shipped
 from sqlmicro.verbs import warm_up
 wanted = sys.argv[1:]
 if wanted:
     calls = tuple(call for call in warm_up.all_calls() if call.verb in wanted)
     warm_up.all_calls = lambda: calls
 sqlmicro.warm_up()
-package = Path(sqlmicro.__file__).parent
-for kernel in warm_up.kernels():
-    module = Path(kernel.py_func.__code__.co_filename)
-    into = shipped.FOLDER / module.relative_to(package).parent
-    for file in Path(kernel.stats.cache_path).glob(f"{module.stem}.{kernel.py_func.__name__}-*.nb[ci]"):
-        into.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, into / file.name)
+linked.link(warm_up.kernels(), shipped.FOLDER)
 """
 
 
@@ -41,7 +34,7 @@ def main(plain: Path, folder: Path, methods: list[str]) -> Path:
     """Make the wheel, and return where it is."""
     name, version, *_ = plain.name.split("-")
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}-none-{platform}"
+    tag = f"py3-none-{platform}"
     with tempfile.TemporaryDirectory() as work:
         package, cache = Path(work, "wheel"), Path(work, "cache")
         with zipfile.ZipFile(plain) as wheel:
@@ -51,21 +44,11 @@ def main(plain: Path, folder: Path, methods: list[str]) -> Path:
             "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
         subprocess.run([sys.executable, "-c", COMPILE, *methods], cwd=work, env=env, check=True)
-        for file in (package / "sqlmicro" / "compiled").rglob("*.nb?"):
-            without_paths(file, [work, sys.prefix])
         info = package / f"{name}-{version}.dist-info"
         lines = (info / "WHEEL").read_text().splitlines()
         tagged = (f"Tag: {tag}" if line.startswith("Tag:") else line for line in lines)
         (info / "WHEEL").write_text("\n".join(tagged) + "\n")
         return packed(package, info / "RECORD", folder / f"{name}-{version}-{tag}.whl")
-
-
-def without_paths(file: Path, paths: list[str]) -> None:
-    """Write dots where paths of this machine are: as many, since lengths are written down beside texts."""
-    content = file.read_bytes()
-    for path in paths:
-        content = content.replace(path.encode(), b"." * len(path.encode()))
-    file.write_bytes(content)
 
 
 def packed(package: Path, record: Path, wheel: Path) -> Path:

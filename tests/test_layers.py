@@ -164,7 +164,7 @@ def test_no_room_takes_what_is_private_to_another():
 def test_heavy_libraries_are_imported_where_they_are_used():
     for path in MODULES:
         heavy = {name.split(".")[0] for name, _, late, typing in imports(path) if not (late or typing)} & HEAVY
-        loaded_late = path.name in ("code_files.py", "compiled.py", "shipped.py")
+        loaded_late = path.name in ("code_files.py", "linked.py", "numba_code.py", "shipped.py")
         if loaded_late or path.name.endswith("_kernels.py"):
             heavy -= {"numba", "numpy"}
         if path.name == "template_cache.py":

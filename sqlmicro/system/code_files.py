@@ -96,7 +96,12 @@ def _modules() -> dict[bytes, list[Path]]:
 
 @functools.cache
 def kernels(module: Path) -> str:
-    """Return what stands for the source of all kernels that a module may have in its code.
+    """Return what stands for the source of all kernels that a module may have in its code."""
+    return sha256(b"".join(sha256(source).digest() for _, source in sorted(named_by(module).items()))).hexdigest()
+
+
+def named_by(module: Path) -> dict[Path, bytes]:
+    """Return the source of a module, and of all modules of kernels that it may have in its code.
 
     A module of the package names each module of kernels that it calls. Of a module elsewhere that is not known, so that
     all kernels count.
@@ -112,7 +117,7 @@ def kernels(module: Path) -> str:
         sources[file] = file.read_bytes()
         for name in set(_NAMED.findall(sources[file])):
             waiting += known.get(name, ())
-    return sha256(b"".join(sha256(sources[file]).digest() for file in sorted(sources))).hexdigest()
+    return sources
 
 
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))

@@ -25,7 +25,7 @@ from sqlmicro.group import small_sets
 from sqlmicro.options.common import NoOptions
 from sqlmicro.registry import methods
 from sqlmicro.reports.results import Compiled
-from sqlmicro.system import scratch
+from sqlmicro.system import scratch, shipped
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import LASTING_VARIABLE
 
@@ -199,7 +199,7 @@ def _kernel_modules() -> Iterator[ModuleType]:
 
 def _kept(kernel: Any) -> str:
     """Return the folder a compiled function is kept in, or nothing."""
-    path = kernel.stats.cache_path
+    path = str(shipped.FOLDER) if isinstance(kernel, shipped.Kernel) else kernel.stats.cache_path
     return os.path.realpath(path) if path else ""
 
 

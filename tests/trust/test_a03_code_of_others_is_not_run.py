@@ -25,11 +25,6 @@ import own
 answer, told, cache = own.twice(4), own.twice.stats, own.twice._cache
 print(answer, sum(told.cache_hits.values()), told.cache_path and cache._cache_file._index_path)
 """
-SHIPPED = """
-from pathlib import Path
-from sqlmicro.system import shipped
-shipped._PACKAGE, shipped.FOLDER = Path(__file__).parent, Path(__file__).parent / "compiled"
-"""
 STRANGER = 12345
 AS_ROOT = pytest.mark.skipif(closed.user() != 0, reason="gives files to other users: run as root")
 
@@ -104,27 +99,6 @@ def test_poison_is_not_read_where_others_could_have_left_it(site: Path, place: s
     if opened in ("folder", "above", "owner above"):
         assert kept is None or index.parent not in kept.resolve().parents
         assert index.read_bytes() == pickle.dumps(Poison(made)), "nothing is written there either"
-
-
-@pytest.mark.slow
-def test_what_came_with_the_package_is_not_read_where_others_can_write(site: Path, tmp_path: Path) -> None:
-    (site / "own.py").write_text(SHIPPED + MODULE)
-    _, _, index = called(site)
-    assert index is not None
-    made, shipped = tmp_path / "made", site / "compiled"
-    shipped.mkdir()
-    planted = shipped / index.name
-    planted.write_bytes(pickle.dumps(Poison(made)))
-    for part, mode in ((shipped, 0o777), (planted, 0o666)):
-        before = part.stat().st_mode & 0o7777
-        index.unlink()
-        part.chmod(mode)
-        assert called(site)[0] == "8"
-        assert not made.exists(), part.name
-        part.chmod(before)
-    index.unlink()
-    assert called(site)[0] == "8"
-    assert made.exists(), "what the package itself brings is read"
 
 
 def test_a_place_is_closed_where_no_folder_on_the_way_lets_others_write(tmp_path: Path) -> None:

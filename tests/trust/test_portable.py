@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sqlmicro.errors import InputError
-from sqlmicro.system import compiled, secrets
+from sqlmicro.system import numba_code, secrets
 from sqlmicro.system.closed import is_closed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +58,7 @@ def test_the_secret_of_the_first_command_needs_nothing_of_linux(
         (tmp_path / "sqlmicro" / "secret").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(InputError, match="must be a file of this user"):
             secrets.lasting()
-        assert compiled.private_cache.__wrapped__() is None
+        assert numba_code.private_cache.__wrapped__() is None
     assert is_closed(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""A wheel that brings compiled code: used without compiling, and as if it were not there where it does not fit."""
+"""A wheel that brings machine code: used without numba, and as if it were not there where it does not fit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numba
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-RELEASE = ("-m", "sqlmicro", "optimal-univariate", "--table", str(ROOT / "examples" / "persons.csv"),
+PROGRAM = """
+import sys
+from sqlmicro.__main__ import main
+try:
+    main()
+finally:
+    if "numba" in sys.modules:
+        sys.exit(7)
+"""
+RELEASE = ("optimal-univariate", "--table", str(ROOT / "examples" / "persons.csv"),
            "--columns", "age", "--rest", "drop", "--seed", "1", "--to", "released.csv", "--overwrite")  # fmt: skip
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(numba.version_info < (0, 61), reason="stamps the time of the source"),
+    pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler: apt-get install build-essential"),
 ]
 
 
@@ -42,28 +50,35 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def release(package: Path, folder: Path) -> tuple[bool, bytes]:
-    """Release a table with the package in a folder; tell whether anything was compiled, and return the release."""
+    """Release a table with the package in a folder; tell whether numba was loaded, and return the release."""
     cache = folder / "cache"
     shutil.rmtree(cache, ignore_errors=True)
     env = os.environ | {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, *RELEASE], capture_output=True, text=True, cwd=folder, env=env)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *RELEASE], capture_output=True, text=True, cwd=folder, env=env
+    )
+    assert done.returncode in (0, 7), done.stderr
     compiled = bool(list(cache.rglob("*.nbi")))
-    assert ("compiling" in done.stderr) == compiled
+    assert ("compiling" in done.stderr) == compiled == (done.returncode == 7)
     return compiled, (folder / "released.csv").read_bytes()
 
 
-@pytest.mark.long
-def test_it_is_used_where_it_fits_and_is_not_there_where_it_does_not(wheel: Path, tmp_path: Path) -> None:
-    assert wheel.name.startswith(f"sqlmicro-0.0-cp{sys.version_info[0]}{sys.version_info[1]}-none-")
-    package = tmp_path / "package"
+@pytest.fixture
+def package(wheel: Path, tmp_path: Path) -> Path:
+    """Return the folder of an installed wheel, whose files this test may change."""
     with zipfile.ZipFile(wheel) as made:
-        made.extractall(package)
-    shipped = list((package / "sqlmicro" / "compiled").rglob("*.nb?"))
-    assert {file.suffix for file in shipped} == {".nbi", ".nbc"}
-    for file in shipped:
-        for path in (str(wheel.parent), sys.prefix, str(Path.home() / ".")):
-            assert path.encode() not in file.read_bytes(), file
+        made.extractall(tmp_path / "package")
+    return tmp_path / "package"
+
+
+@pytest.mark.long
+def test_it_is_used_where_it_fits_and_not_where_it_does_not(wheel: Path, package: Path, tmp_path: Path) -> None:
+    assert wheel.name.startswith("sqlmicro-0.0-py3-none-")
+    shipped = package / "sqlmicro" / "compiled"
+    assert sorted(file.name for file in shipped.iterdir()) == ["kernels.json", "kernels.so"]
+    library = (shipped / "kernels.so").read_bytes()
+    for path in (str(wheel.parent), sys.prefix, str(Path.home() / ".")):
+        assert path.encode() not in library
     (compiled, first) = release(package, tmp_path)
     assert not compiled
 
@@ -73,20 +88,11 @@ def test_it_is_used_where_it_fits_and_is_not_there_where_it_does_not(wheel: Path
     assert release(package, tmp_path) == (True, first), "the source is another one"
     kernels.write_text(source)
     assert release(package, tmp_path) == (False, first)
-
-    indexes = {file: file.read_bytes() for file in shipped if file.suffix == ".nbi"}
-    for file, content in indexes.items():
-        file.write_bytes(content.replace(numba.__version__.encode(), b"9" * len(numba.__version__), 1))
-    assert release(package, tmp_path) == (True, first), "numba is another one"
-    for file, content in indexes.items():
-        file.write_bytes(content)
-        for code in file.parent.glob(f"{file.stem}.*.nbc"):
-            code.write_bytes(b"damaged")
+    (shipped / "kernels.so").write_bytes(library[:-1])
     assert release(package, tmp_path) == (True, first), "it is damaged"
 
 
-def test_what_others_could_have_changed_is_not_read(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel) as made:
-        made.extractall(tmp_path / "package")
-    (tmp_path / "package" / "sqlmicro" / "compiled" / "group").chmod(0o777)
-    assert release(tmp_path / "package", tmp_path)[0]
+@pytest.mark.parametrize("part", [".", "kernels.so", "kernels.json"])
+def test_what_others_could_have_changed_is_not_read(package: Path, tmp_path: Path, part: str) -> None:
+    (package / "sqlmicro" / "compiled" / part).chmod(0o777)
+    assert release(package, tmp_path)[0]
