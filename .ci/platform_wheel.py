@@ -26,7 +26,7 @@ if wanted:
     calls = tuple(call for call in warm_up.all_calls() if call.verb in wanted)
     warm_up.all_calls = lambda: calls
 sqlmicro.warm_up()
-linked.link(warm_up.kernels(), shipped.FOLDER)
+linked.link([*warm_up.kernels()], shipped.FOLDER)
 """
 
 

@@ -13,7 +13,7 @@ import os
 import struct
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -48,7 +48,7 @@ class _Code:
         return None if given == types.none else _kind(given)
 
 
-def link(kernels: Iterable[Any], folder: Path) -> None:
+def link(kernels: Sequence[Any], folder: Path) -> None:
     """Write the library of all that was compiled of some kernels into a folder, for the processor that numba has."""
     codes = sorted(_codes(kernels), key=lambda code: (code.kernel, str(code.result.signature)))
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def link(kernels: Iterable[Any], folder: Path) -> None:
     entries: dict[str, list[Any]] = {}
     for number, code in enumerate(codes):
         entries.setdefault(code.kernel, []).append((number, code.takes, code.gives))
-    modules = sorted({PACKAGE / code.kernel.partition(":")[0] for code in codes})
+    modules = sorted({_module(kernel) for kernel in kernels})
     contents = {
         "library": _digest(folder / LIBRARY),
         "sources": {_name(one): {_name(file): _digest(file) for file in sorted(named_by(one))} for one in modules},
@@ -80,9 +80,12 @@ def _hide_paths(file: Path) -> None:
 
 def _codes(kernels: Iterable[Any]) -> Iterator[_Code]:
     for kernel in kernels:
-        module = Path(kernel.py_func.__code__.co_filename).resolve()
         for result in kernel.overloads.values():
-            yield _Code(f"{_name(module)}:{kernel.__name__}", result)
+            yield _Code(f"{_name(_module(kernel))}:{kernel.__name__}", result)
+
+
+def _module(kernel: Any) -> Path:
+    return Path(kernel.py_func.__code__.co_filename).resolve()
 
 
 def _name(module: Path) -> str:
