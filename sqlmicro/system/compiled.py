@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sqlmicro.system import shipped
+from sqlmicro.system.shipped import by_numba, code
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -22,12 +22,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        found = None if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" else shipped.code(function, options)
-        if found is not None:
-            return found
-        from sqlmicro.system import numba_code
-
-        return numba_code.njit(**options)(function)
+        found = None if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" else code(function, options)
+        return by_numba(function, options) if found is None else found
 
     return compiled
 

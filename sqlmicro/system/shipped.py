@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import inspect
 import json
 import pickle
@@ -123,13 +124,16 @@ class Kernel:
 
     def give_way(self) -> None:
         """Have numba compile the function where it is called for the first time."""
-        from sqlmicro.system import numba_code
-
-        self.by_numba = numba_code.njit(**self.targetoptions)(self.py_func)
+        self.by_numba = by_numba(self.py_func, self.targetoptions)
 
 
 _kernels: list[Kernel] = []
 _given_way = False
+
+
+def by_numba(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """Return what numba makes of a kernel; it is loaded here, where it is needed."""
+    return importlib.import_module("sqlmicro.system.numba_code").njit(**options)(function)
 
 
 def code(function: Callable[..., Any], options: Mapping[str, Any]) -> Kernel | None:
