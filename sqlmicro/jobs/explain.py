@@ -252,7 +252,7 @@ def _guarantees(plan: Plan, step: PlannedStep) -> str:
     counts = person and step.method.keeps_guarantees and step.k
     persons = f" Every class has at least k = {step.k} persons ({_join(person)})." if counts else ""
     persons += "".join(_levels(plan)) if step.columns else ""
-    if plan.job.publish.series and (unit := plan.roles.of_night):
+    if plan.job.publish.is_night and (unit := plan.roles.of_night):
         counted = "households" if plan.roles.household else "persons"
         persons = f" Every class opens with rows of k = {step.k} {counted} ({_join(names_of(unit))})." if step.k else ""
     if not asked.sensitive:

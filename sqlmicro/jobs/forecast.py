@@ -36,7 +36,7 @@ class Forecast:
             When the budget is none, or goes with a series.
         """
         text = jobs[0].options.budget
-        if text and any(job.publish.series for job in jobs):
+        if text and any(job.publish.is_night for job in jobs):
             must = "chooses settings by the size of the table; those of a series are the same every night"
             raise ParameterError(budget.WHERE, must, "--series", "Give --quality or --effort")
         left = budget.seconds_of(text) if text else 0.0

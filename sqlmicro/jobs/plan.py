@@ -173,7 +173,7 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         on, by = picked(own, step)
         if step.takes_rest:
             on = [column for column in own if column in roles.used and column not in (*by, *treated)]
-        if job.publish.series and step.method.stage == "safe":  # its classes are combinations: none mixes a stratum
+        if job.publish.is_night and step.method.stage == "safe":  # its classes are combinations: none mixes a stratum
             on, by = [*on, *(column for column in by if column not in on)], []
         both = [column for column in on if column in by]
         if both:
@@ -202,7 +202,7 @@ def _nulls(job: Job, method: Method, roles: Roles) -> str:
     Patterns of missing values are strata: inside the classes of persons they would need k persons each, which few have,
     and of one night they would change in the next.
     """
-    alone = not (roles.person or roles.household or job.publish.series)
+    alone = not (roles.person or roles.household or job.publish.is_night)
     return method.nulls if alone or method.nulls != "pattern" else "keep"
 
 

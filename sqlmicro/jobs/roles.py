@@ -271,7 +271,7 @@ def weights_of_rest(
     if not found:
         return None
     given = job.options
-    alone = not (step.weights or given.person or given.household or job.publish.series or step.guarantees.asked)
+    alone = not (step.weights or given.person or given.household or job.publish.is_night or step.guarantees.asked)
     if len(found) == 1 and alone and step.method.setting("weights") and column_names.is_sampling_weight(found[0].name):
         return found[0].name
     option = "weights" if job.in_file else "--weights"

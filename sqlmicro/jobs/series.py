@@ -50,12 +50,12 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         When the job cannot be a night of it.
     """
     given = plan.publish
-    given.refuse_alone()
-    given.refuse_elsewhere(in_place=given.in_place, series=given.series is not None)
-    if given.series is None:
+    given.refuse_alone(is_night=given.is_night)
+    given.refuse_elsewhere(in_place=given.in_place)
+    if not given.is_night:
         return None
     step = _refuse(plan, target)
-    day, name = plan.options.day, given.series
+    day, name = plan.options.day, given.series or _named_as(warehouse, target)
     row_key, person = names_of(plan.roles.row_key), names_of(plan.roles.of_night)
     unit = ledger.by_row_key(row_key) if row_key else f"series: {name}"
     key = secrets.ledger_key(ledger.by_person(person) if person else unit)
@@ -74,6 +74,9 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         raise InputError(
             "--series", "is remembered in a DuckDB file", "a target in another database", "Give --ledger FILE"
         )
+    if given.series is None and found.epoch:
+        must = "remembers which rows it has anonymized by a series that is called as the table, where none is named"
+        raise InputError(ONLY_WHERE, must, f"another series called {name}", "Give --series NAME")
     if not found.epoch and not given.epoch:
         ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.people, plan.job.progress)
     elif given.ledger and not given.epoch:
@@ -107,6 +110,20 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         series.counted = plan.roles.of_night
         series.row_key, series.written = plan.roles.row_key, _in_order(source, plan.worked_on)
     return series
+
+
+def _named_as(warehouse: DuckDBWarehouse, target: Target) -> str:
+    """Return the name of the series that remembers which rows of a table are anonymized, where none is given.
+
+    Raises
+    ------
+    InputError
+        When rows were anonymized before: a series has to go on with them.
+    """
+    assert target.name is not None
+    name = ".".join(part for part in target.name[1:] if part and part != "main")
+    _refuse_anonymized(warehouse, target, name)
+    return name
 
 
 def _refuse_anonymized(warehouse: DuckDBWarehouse, target: Target, name: str) -> None:

@@ -261,6 +261,11 @@ class PublishSettings(PastOptions, SeriesOptions, OnlyWhereOptions):
         Param("JSON file for the record of the release: hashes, versions, parameters.", metavar="FILE"),
     ] = None
 
+    @property
+    def is_night(self) -> bool:
+        """Whether a series remembers the release: one that is named, or that of rows that have come of age."""
+        return self.series is not None or self.only_where is not None
+
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:

@@ -16,7 +16,7 @@ class OnlyWhereOptions:
     only_where: Annotated[
         str | None,
         Param(
-            "With --in-place and --series: anonymize the rows for which this condition holds, and those that were "
+            "With --in-place: anonymize the rows for which this condition holds, with --series also those that were "
             "anonymized before; leave the others as they are. See sqlmicro help retention.",
             metavar="SQL",
             whole=True,
@@ -32,8 +32,8 @@ class OnlyWhereOptions:
         ),
     ] = "keep"
 
-    def refuse_elsewhere(self, *, in_place: bool, series: bool) -> None:
-        """Refuse what goes with a table that is changed in place night after night, anywhere else.
+    def refuse_elsewhere(self, *, in_place: bool) -> None:
+        """Refuse what goes with a table some rows of which are changed in place, anywhere else.
 
         Raises
         ------
@@ -42,7 +42,6 @@ class OnlyWhereOptions:
         """
         if self.only_where is None and self.waiting != "keep":
             raise ParameterError("--waiting", "goes with --only-where", "none", "Say which rows come of age")
-        if self.only_where is not None and not (in_place and series):
-            missing = ", ".join(["--in-place"] * (not in_place) + ["--series"] * (not series))
-            must = "anonymizes some rows of a table in place, night after night: the series knows which they are"
-            raise ParameterError("--only-where", must, f"no {missing}", f"Add {missing}")
+        if self.only_where is not None and not in_place:
+            must = "anonymizes some rows of a table in place, and leaves the others there as they are"
+            raise ParameterError("--only-where", must, "no --in-place", "Add --in-place")

@@ -88,8 +88,8 @@ class SeriesOptions:
         ),
     ] = None
 
-    def refuse_alone(self) -> None:
-        """Refuse what goes with a series where there is none, and a series without a name.
+    def refuse_alone(self, *, is_night: bool) -> None:
+        """Refuse what goes with a series where no series remembers the release, and a series without a name.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class SeriesOptions:
             "--changes-from": self.changes_from is not None,
         }
         alone = [option for option, there in given.items() if there]
-        if alone and self.series is None:
+        if alone and not is_night:
             raise ParameterError(", ".join(alone), "goes with a series", "no --series", "Add --series NAME")
         if self.watermark is not None and self.changes_from is not None:
             raise ParameterError("--watermark", "does not go with --changes-from", "both", "Leave one of them out")

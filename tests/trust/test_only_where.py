@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
         con.execute("CREATE VIEW seen AS FROM persons")
         before = con.execute("FROM persons").fetchall()
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"series": None}, "no --series"), ({"in_place": False, "no_purge": False, "into": "x"}, "no --in-place"),
+        ({"in_place": False, "no_purge": False, "into": "x"}, "no --in-place"),
         ({"only_where": None, "waiting": "empty"}, "--waiting"), ({"only_where": None}, "--only-where"),
         ({"moves": True}, "--moves"), ({"epoch": True}, "--epoch"), ({"widen": True}, "--widen"),
         ({"watermark": "born"}, "--watermark"), ({"row_key": []}, "--row-key"), ({"nulls": "suppress"}, "--nulls"),
@@ -111,7 +111,12 @@ def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     with opened(db) as con:
         assert con.execute("FROM persons").fetchall() == before
     sqlmicro.mdav("persons", db=db, **JOB)
-    for given, told in [({"series": "t"}, "--series s"), ({"night": "2024-12-31"}, "order"), ({"k": 4}, "k")]:
+    for given, told in [
+        ({"series": None}, "--series s"),
+        ({"series": "t"}, "--series s"),
+        ({"night": "2024-12-31"}, "order"),
+        ({"k": 4}, "k"),
+    ]:
         with pytest.raises(SqlmicroError) as found:
             sqlmicro.mdav("persons", db=db, **{**JOB, **given})
         assert told in str(found.value), given

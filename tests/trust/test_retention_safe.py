@@ -239,3 +239,36 @@ def test_a_certificate_is_of_the_anonymized_rows_in_a_file_of_their_own(tmp_path
         sqlmicro.mdav("patients", db=db, columns=["age"], rest="drop", k=3, into="out", rows_are_persons=True,
                       alone_because="a test")  # fmt: skip
         sqlmicro.certify_release("out", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+
+
+def test_rows_are_anonymized_once_and_go_on_as_a_series_only(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    with opened(folder / "w.duckdb") as con:
+        con.execute('ALTER TABLE patients RENAME age TO "net ""income"""')
+        con.execute("UPDATE patients SET pay = NULL WHERE id IN (2, 44); CREATE MACRO avg(x) AS 1")
+    given: dict[str, Any] = {"series": None, "columns": ['net "income"', "pay"], "nulls": "keep", "no_purge": True}
+    before = {row[0]: row for row in rows(folder)}
+    report = night(folder, 1, **given)
+    assert report["series"]["name"] == "patients" and report["series"]["raw"] == 20
+    once = {row[0]: row for row in rows(folder)}
+    assert all(once[one] == before[one] for one in range(40, 60)), "what has not come of age stays as it is"
+    held = [once[one][1:3] for one in range(40) if once[one][3] is None]
+    assert len(held) + report["series"]["withheld"] + (report["series"]["emptied"] or 0) == 40 and len(held) > 30
+    assert min(held.count(one) for one in held) >= 3
+    with pytest.raises(InputError, match="Continue it with --series patients"):
+        night(folder, 2, **given)
+    assert {row[0]: row for row in rows(folder)} == once
+    night(folder, 2, **{**given, "series": "patients"})
+    now = [row for row in rows(folder) if row[3] is None]
+    assert {row[0] for row in now} > {one for one in range(40) if once[one][3] is None}
+    assert min([row[1:3] for row in now].count(row[1:3]) for row in now) >= 3
+
+
+def test_a_series_that_happens_to_be_called_as_the_table_is_not_gone_on_with(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    db, before = str(folder / "w.duckdb"), rows(folder)
+    sqlmicro.mdav("patients", db=db, columns=["age"], rest="drop", k=3, into="out", row_key=["id"], series="patients",
+                  rows_are_persons=True, night="2025-01-01")  # fmt: skip
+    with pytest.raises(InputError, match="Give --series NAME"):
+        night(folder, 2, series=None)
+    assert rows(folder) == before
