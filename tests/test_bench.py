@@ -39,7 +39,6 @@ LITTLE = {
     "recoding": "--only local --models b",
     "safe_scale": "--file survey --rows 500 --option=--effort=fast",
     "safe_search": "--k 10 --effort fast",
-    "series_persons": "--rows 600 --nights 2",
     "series_safe": "--rows 2000 --nights 2 --effort fast",
     "scan": "--tables 4 --rows 2000",
     "series": "--rows 300 --nights 4 --seeds 1",

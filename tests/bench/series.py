@@ -2,6 +2,7 @@
 
 NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 python tests/bench/series.py [--rows 20000] [--nights 30] [--k 5] [--seeds 1 2 3]
 … --rows 1000000 --nights 10 --seeds 1 --ways stay moves    # without the outsider's view, which takes long
+… --visits --rows 60000 [--nulls pattern] [--l 3]    # whole releases: persons with many rows, missing values, l
 """
 
 import argparse
@@ -9,6 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 from _measure import Measure, emit
+from _visits import lived
 
 from sqlmicro.group.mdav import mdav_labels
 from sqlmicro.history.seats import Rules, begin, go_on
@@ -25,8 +27,24 @@ def main():
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--ways", nargs="+", default=["fresh", "stay", "moves", "kept"])
+    parser.add_argument("--visits", action="store_true", help="persons with many rows, beside the same without persons")
+    parser.add_argument("--nulls", default="keep", choices=["keep", "pattern"])
+    parser.add_argument("--l", type=int, default=3)
     given = parser.parse_args()
     k = given.k
+    if given.visits:
+        for way, figures in lived(given).items():
+            emit(
+                bench="series",
+                way=way,
+                rows=given.rows,
+                nights=given.nights,
+                k=k,
+                l=given.l,
+                nulls=given.nulls,
+                **figures,
+            )
+        return
     rules = {"stay": Rules(k), "moves": Rules(k, moves=True), "kept": Rules(k, distinct=2)}
     warm_up(rules, k)
     for seed in given.seeds:
