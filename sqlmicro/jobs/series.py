@@ -26,7 +26,7 @@ from sqlmicro.history.seats import Rules
 from sqlmicro.history.series import SOURCE_ROWS, Series, settings_of
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.pipeline import PlannedStep, Run
-from sqlmicro.publish import continuing, ledger_file
+from sqlmicro.publish import continuing, last_nights, ledger_file
 from sqlmicro.publish.continuing import Found
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
@@ -64,25 +64,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
             "--series", "needs a secret that lasts: by it persons are known again", "none that could be kept",
             f"Set {secrets.LASTING_VARIABLE}, or HOME",
         )  # fmt: skip
-    last = None
-    if given.ledger or (isinstance(target, NewFile) and target.records is None):
-        found = ledger_file.found(given.ledger, name, plan.job.progress, anew=given.epoch)
-        last = ledger_file.last_night(given.ledger, name)
-    elif continuing.remembers(warehouse, target):
-        found = continuing.found(warehouse, target, name, anew=given.epoch)
-    else:
-        raise InputError(
-            "--series", "is remembered in a DuckDB file", "a target in another database", "Give --ledger FILE"
-        )
-    if given.series is None and found.epoch:
-        must = "remembers which rows it has anonymized by a series that is called as the table, where none is named"
-        raise InputError(ONLY_WHERE, must, f"another series called {name}", "Give --series NAME")
-    if not found.epoch and not given.epoch:
-        ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.people, plan.job.progress)
-    elif given.ledger and not given.epoch:
-        ledger_file.refuse_older(warehouse, target, found, name, source.people)
-    if not given.epoch:
-        ledger_file.refuse_restored(last, found, name)
+    found, last = _found(plan, warehouse, source, target, name)
     rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
     rules = rules if given.patience is None else replace(rules, patience=given.patience)
     if person and step.method.stage == "mask":
@@ -110,6 +92,39 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         series.counted = plan.roles.of_night
         series.row_key, series.written = plan.roles.row_key, _in_order(source, plan.worked_on)
     return series
+
+
+def _found(
+    plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target, name: str
+) -> tuple[Found, last_nights.LastNight | None]:
+    """Return a series where it is remembered, and the last night that was noted beside the secret.
+
+    Raises
+    ------
+    InputError
+        When it is remembered nowhere, elsewhere, or not as it was.
+    """
+    given = plan.publish
+    last = None
+    if given.ledger or (isinstance(target, NewFile) and target.records is None):
+        found = ledger_file.found(given.ledger, name, plan.job.progress, anew=given.epoch)
+        last = ledger_file.last_night(given.ledger, name)
+    elif continuing.remembers(warehouse, target):
+        found = continuing.found(warehouse, target, name, anew=given.epoch)
+    else:
+        raise InputError(
+            "--series", "is remembered in a DuckDB file", "a target in another database", "Give --ledger FILE"
+        )
+    if given.series is None and found.epoch:
+        must = "remembers which rows it has anonymized by a series that is called as the table, where none is named"
+        raise InputError(ONLY_WHERE, must, f"another series called {name}", "Give --series NAME")
+    if not found.epoch and not given.epoch:
+        ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.people, plan.job.progress)
+    elif given.ledger and not given.epoch:
+        ledger_file.refuse_older(warehouse, target, found, name, source.people)
+    if not given.epoch:
+        ledger_file.refuse_restored(last, found, name)
+    return found, last
 
 
 def _named_as(warehouse: DuckDBWarehouse, target: Target) -> str:
