@@ -8,9 +8,27 @@ from dataclasses import replace
 
 import numpy as np
 
+from sqlmicro.guarantees.limits import Alpha, Beta, Distinct, Entropy, Near, Recursive
 from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 
 ROUNDING = 2e-9
+KINDS = {
+    "l": Distinct, "entropy_l": Entropy, "recursive_l": Recursive, "t": Near, "alpha": Alpha, "beta": Beta,
+}  # fmt: skip
+
+
+def limits_of(c=2.0, **values):
+    """Return limits by the names that the definitions give them, without those that say nothing."""
+    return tuple(
+        kind(value, **({"c": c} if kind is Recursive else {}))
+        for name, kind in KINDS.items()
+        if (value := values.get(name, math.inf)) < math.inf and (value or kind in (Near, Beta))
+    )
+
+
+def asked(one, name, nothing):
+    """Return what is asked of a column, or what says nothing."""
+    return next((limit.value for limit in one.limits if type(limit) is KINDS[name]), nothing)
 
 
 def distance(one, values):
@@ -58,20 +76,20 @@ def random_levels(rng, m, height):
 def keeps_column(one, values):
     """Tell whether a group with these values of a sensitive column keeps all that is asked of it."""
     size, count = len(values), Counter(values)
-    if len(count) < one.l:
+    if len(count) < asked(one, "l", 0):
         return False
     entropy = -sum(x / size * math.log(x / size) for x in count.values())
-    if one.entropy_l and math.exp(entropy) < one.entropy_l * (1 - ROUNDING):
+    if math.exp(entropy) < asked(one, "entropy_l", 0) * (1 - ROUNDING):
         return False
-    if one.recursive_l:
+    for limit in (limit for limit in one.limits if isinstance(limit, Recursive)):
         ordered = sorted(count.values(), reverse=True)
-        if not ordered[0] < one.c * sum(ordered[one.recursive_l - 1 :]):
+        if not ordered[0] < limit.c * sum(ordered[limit.value - 1 :]):
             return False
-    if max(count.values()) / size > one.alpha * (1 + ROUNDING):
+    if max(count.values()) / size > asked(one, "alpha", math.inf) * (1 + ROUNDING):
         return False
-    if max(x / size / one.shares[q] - 1 for q, x in count.items()) > one.beta + ROUNDING:
+    if max(x / size / one.shares[q] - 1 for q, x in count.items()) > asked(one, "beta", math.inf) + ROUNDING:
         return False
-    return distance(one, values) <= one.t + ROUNDING
+    return distance(one, values) <= asked(one, "t", math.inf) + ROUNDING
 
 
 def keeps(rules, rows):
@@ -110,8 +128,7 @@ def random_sensitive(rng, n, *, many=6):
     ordered = bool(rng.integers(2))
     own = np.random.default_rng(n + top)
     levels = () if ordered or top % 2 else random_levels(own, top, int(own.integers(1, 3)))
-    return Sensitive(
-        "s", codes, shares, ordered, levels,
+    limits = limits_of(
         l=int(maybe(rng.integers(1, top + 1), 0)),
         entropy_l=float(maybe(rng.uniform(1, top), 0.0)),
         recursive_l=int(maybe(rng.integers(1, top + 1), 0)),
@@ -119,7 +136,8 @@ def random_sensitive(rng, n, *, many=6):
         t=float(maybe(rng.uniform(0.02, 0.6), math.inf)),
         alpha=float(maybe(rng.uniform(0.3, 1), math.inf)),
         beta=float(maybe(rng.uniform(0.2, 4), math.inf)),
-    )  # fmt: skip
+    )
+    return Sensitive("s", codes, shares, ordered, levels, limits)
 
 
 def random_rules(rng, n, *, many=6):

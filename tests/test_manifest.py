@@ -10,13 +10,14 @@ from sqlmicro import api
 from sqlmicro.attacks.registry import ATTACKS
 from sqlmicro.audits.registry import AUDITS
 from sqlmicro.options import manifest
+from sqlmicro.options.limits import LIMITS
 from sqlmicro.registry import METHODS
 from sqlmicro.system.packages import any_plug_in
 
 
 def declared() -> dict[str, Any]:
     """Return the manifest as the declarations make it."""
-    kinds: dict[str, Any] = {found.kind: found.declared().values() for found in (METHODS, AUDITS, ATTACKS)}
+    kinds: dict[str, Any] = {found.kind: found.declared().values() for found in (LIMITS, METHODS, AUDITS, ATTACKS)}
     kinds["verb"] = [api.verbs()[name].declared for name in api.verbs() if name not in METHODS.all()]
     return {kind: [manifest.written(one) for one in listed] for kind, listed in kinds.items()}
 

@@ -21,7 +21,7 @@ def site(tmp_path_factory):
     about = folder / "sqlmicro_neighbours-0.1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sqlmicro-neighbours\nVersion: 0.1.0\n")
-    kinds = {"methods": "grouping", "audits": "empty_values", "attacks": "same_record"}
+    kinds = {"methods": "grouping", "audits": "empty_values", "limits": "likeness", "attacks": "same_record"}
     (about / "entry_points.txt").write_text(
         "\n".join(f"[sqlmicro.{kind}]\nneighbours = sqlmicro_neighbours.{module}" for kind, module in kinds.items())
     )
@@ -70,15 +70,27 @@ def test_an_audit_of_a_plug_in_is_a_gate(site, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_limit_of_a_plug_in_is_an_option_and_a_gate(site, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("age,illness\n" + "30,flu\n30,flu\n30,gout\n40,flu\n40,gout\n40,gout\n")
+    gate = ("audit", "--table", str(table), "--quasi", "age", "--sensitive", "illness", "--json", "--max-enhanced-beta")
+    held, broken = run(site, *gate, "0.34"), run(site, *gate, "0.33")
+    assert (held.returncode, broken.returncode) == (0, 1), held.stderr
+    (row,) = [row for row in json.loads(broken.stdout)["audits"] if row["check"] == "enhanced-beta-likeness"]
+    assert row["value"] == pytest.approx(1 / 3)
+    assert "--max-enhanced-beta" in run(site, "mdav", "--help-all").stdout
+
+
+@pytest.mark.slow
 def test_the_contracts_hold_it(site, tmp_path):
-    names = ("neighbours", "blank-texts", "first-record")
+    names = ("neighbours", "blank-texts", "first-record", "max_enhanced_beta")
     chosen = [word for name in names for word in ("--contract", name)]
     told = run(
         site, "-p", "sqlmicro.contracts.plugin", *chosen, "-q", "-c", os.devnull, str(tmp_path),
         module="pytest", cwd=tmp_path,
     )  # fmt: skip
     assert told.returncode == 0, told.stdout
-    assert "8 passed" in told.stdout, told.stdout
+    assert "11 passed" in told.stdout, told.stdout
 
 
 @pytest.mark.slow

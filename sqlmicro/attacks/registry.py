@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 from sqlmicro.attacks.row import Detail, Unit
 from sqlmicro.errors import InputError
+from sqlmicro.options.catalogue import Catalogue
 from sqlmicro.options.manifest import Entry
 from sqlmicro.options.params import Parameter
-from sqlmicro.registry import Catalogue
 
 Need = Literal["columns", "numeric", "match", "sensitive", "second", "published", "told", "control", "known_columns"]
 Z = 1.959963984540054

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
+from sqlmicro.options.limits import DeclaredLimit
 from sqlmicro.system.reporting import OMITTED
 
 
@@ -114,6 +114,18 @@ def summary(
     beyond = [(row[f"classes_{side}"], row[f"records_{side}"]) if limit is not None else (None, None)
               for side in ("below", "above")]  # fmt: skip
     return Measures(row["records"], row["classes"], row["lowest"], row["highest"], row["mean"], *beyond)
+
+
+def measured(limit: DeclaredLimit, audited: AuditedRelease, threshold: float | None, **settings: Any) -> list[Found]:
+    """Return the worst value of a class that the SELECT of a limit finds, for every sensitive column."""
+    least, found = limit.at_least, []
+    for column in audited.sensitive:
+        read: dict[str, Any] = {"members": audited.members(column)} if least else {"shares": shares(audited, column)}
+        found.append(
+            worst(audited, limit.template, threshold, at_least=least, diversity=least, columns=[column], **read,
+                  **settings)
+        )  # fmt: skip
+    return found
 
 
 def shares(audited: AuditedRelease, sensitive: Column) -> Name:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.classes import reference, shares, worst
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.classes import measured, reference, shares, worst
+from sqlmicro.audits.registry import audit_of
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
-from sqlmicro.options.guarantees import Hierarchical
+from sqlmicro.guarantees.limits import Alpha, Beta, Near
 from sqlmicro.system.reporting import INLINE
 
 _WHERE = "audit, --hierarchical"
@@ -28,20 +28,15 @@ class Closeness(Detail):
     """Whether it is compared with the input, else with the whole release."""
 
 
-@audit(
-    "t-closeness",
-    needs=("quasi", "sensitive"),
-    gate="max_t",
-    source="Li, Li & Venkatasubramanian (2007)",
-    templates=(
-        "audit/reference_shares.sql",
-        "audit/shares.sql",
-        "audit/closeness_nominal.sql",
-        "audit/closeness_numeric.sql",
-        "audit/closeness_hierarchical.sql",
-    ),
+@audit_of(
+    Near,
+    "audit/reference_shares.sql",
+    "audit/shares.sql",
+    "audit/closeness_nominal.sql",
+    "audit/closeness_numeric.sql",
+    "audit/closeness_hierarchical.sql",
 )
-def t_closeness(audited: AuditedRelease, limit: float | None, *, hierarchical: Hierarchical = ()) -> list[Found]:
+def t_closeness(audited: AuditedRelease, limit: float | None, *, hierarchical: tuple[str, ...]) -> list[Found]:
     """How far the distribution of a sensitive column in a class is from that in the whole table, at most.
 
     Returns
@@ -102,13 +97,7 @@ def _loaded(audited: AuditedRelease, column: Column, tree: Tree) -> Name:
     return loaded
 
 
-@audit(
-    "alpha-k-anonymity",
-    needs=("quasi", "sensitive"),
-    gate="max_alpha",
-    source="Wong, Li, Fu & Wang (2006)",
-    templates=("audit/reference_shares.sql", "audit/shares.sql", "audit/highest_share.sql"),
-)
+@audit_of(Alpha)
 def alpha_k(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The largest share that one sensitive value has of a class.
 
@@ -121,19 +110,10 @@ def alpha_k(audited: AuditedRelease, limit: float | None) -> list[Found]:
     -----
     Every value is taken for sensitive. 1 is a class that is alike in the column (homogeneity).
     """
-    return [
-        worst(audited, "audit/highest_share.sql", limit, columns=[column], shares=shares(audited, column))
-        for column in audited.sensitive
-    ]
+    return measured(Alpha.declared, audited, limit)
 
 
-@audit(
-    "beta-likeness",
-    needs=("quasi", "sensitive"),
-    gate="max_beta",
-    source="Cao & Karras (2012)",
-    templates=("audit/reference_shares.sql", "audit/shares.sql", "audit/highest_gain.sql"),
-)
+@audit_of(Beta)
 def beta_likeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """By how much a sensitive value is more frequent in a class than in the whole table, relative to it, at most.
 
@@ -146,7 +126,4 @@ def beta_likeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     -----
     Basic beta-likeness: positive gain only.
     """
-    return [
-        worst(audited, "audit/highest_gain.sql", limit, columns=[column], shares=shares(audited, column))
-        for column in audited.sensitive
-    ]
+    return measured(Beta.declared, audited, limit)

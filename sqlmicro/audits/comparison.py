@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found, NothingToMeasure
-from sqlmicro.audits.row import ByColumn, Detail
+from sqlmicro.audits.registry import NothingToMeasure
+from sqlmicro.audits.row import ByColumn, Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params

@@ -15,8 +15,8 @@ from sqlmicro.attacks.membership import membership as tell_members
 from sqlmicro.attacks.registry import Measured
 from sqlmicro.attacks.singling_out import singling_out as single_out
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import names_of
 from sqlmicro.errors import InputError
 

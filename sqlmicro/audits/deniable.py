@@ -10,8 +10,8 @@ from sqlmicro.attacks.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, 
 from sqlmicro.attacks.wide_guesses import NumberedSides
 from sqlmicro.audits import canonical
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
-from sqlmicro.audits.registry import Found, NothingToMeasure, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import NothingToMeasure, audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params

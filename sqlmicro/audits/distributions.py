@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison, largest
-from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Found
 
 
 @audit(

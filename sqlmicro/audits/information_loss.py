@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse

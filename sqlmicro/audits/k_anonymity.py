@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlmicro.audits import canonical
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse

@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.classes import worst
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
-from sqlmicro.options.params import Param
+from sqlmicro.audits.classes import measured
+from sqlmicro.audits.registry import audit_of
+from sqlmicro.audits.row import Detail, Found
+from sqlmicro.guarantees.limits import Distinct, Entropy, Recursive
 from sqlmicro.system.reporting import INLINE
-
-_SOURCE = "Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007)"
 
 
 @dataclass(frozen=True)
-class Recursive(Detail):
+class WithC(Detail):
     """The c of (c, l)-diversity."""
 
     classes: Detail | None = field(metadata=INLINE)
     c: float
 
 
-@audit(
-    "l-diversity",
-    needs=("quasi", "sensitive"),
-    gate="min_l",
-    at_least=True,
-    whole=True,
-    source=_SOURCE,
-    templates=(
-        "audit/cells.sql",
-        "audit/distinct_values.sql",
-        "audit/at_most_persons.sql",
-        "audit/class_summary.sql",
-        "audit/person_summary.sql",
-    ),
-)
+@audit_of(Distinct)
 def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """How many distinct values of a sensitive column the least diverse class has.
 
@@ -52,34 +35,10 @@ def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     A missing sensitive value counts as a value, unless records with one are left out. One GROUP BY over the
     quasi-identifiers and the column, one over its result.
     """
-    return [
-        worst(
-            audited,
-            "audit/distinct_values.sql",
-            limit,
-            at_least=True,
-            diversity=True,
-            columns=[c],
-            members=audited.members(c),
-        )
-        for c in audited.sensitive
-    ]
+    return measured(Distinct.declared, audited, limit)
 
 
-@audit(
-    "entropy-l-diversity",
-    needs=("quasi", "sensitive"),
-    gate="min_entropy_l",
-    at_least=True,
-    source=_SOURCE,
-    templates=(
-        "audit/cells.sql",
-        "audit/entropy.sql",
-        "audit/at_most_persons.sql",
-        "audit/class_summary.sql",
-        "audit/person_summary.sql",
-    ),
-)
+@audit_of(Entropy)
 def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The entropy of a sensitive column in its most uniform class, as a number of equally frequent values.
 
@@ -93,35 +52,11 @@ def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     -----
     O(n), as distinct l-diversity.
     """
-    return [
-        worst(
-            audited, "audit/entropy.sql", limit, at_least=True, diversity=True, columns=[c], members=audited.members(c)
-        )
-        for c in audited.sensitive
-    ]
+    return measured(Entropy.declared, audited, limit)
 
 
-@audit(
-    "recursive-l-diversity",
-    needs=("quasi", "sensitive"),
-    gate="min_recursive_l",
-    at_least=True,
-    whole=True,
-    source=_SOURCE,
-    templates=(
-        "audit/cells.sql",
-        "audit/recursive_diversity.sql",
-        "audit/at_most_persons.sql",
-        "audit/class_summary.sql",
-        "audit/person_summary.sql",
-    ),
-)
-def recursive(
-    audited: AuditedRelease,
-    limit: float | None,
-    *,
-    c: Annotated[float, Param("Recursive (c, l)-diversity: the c in r1 < c (rl + ... + rm).", min=0)] = 2.0,
-) -> list[Found]:
+@audit_of(Recursive)
+def recursive(audited: AuditedRelease, limit: float | None, *, c: float) -> list[Found]:
     """The largest l for which every class is recursively (c, l)-diverse.
 
     Returns
@@ -134,18 +69,5 @@ def recursive(
     -----
     A window over the values of every class: O(d log d) for d pairs of class and value that occur.
     """
-    template = "audit/recursive_diversity.sql"
-    found = [
-        worst(
-            audited,
-            template,
-            limit,
-            at_least=True,
-            diversity=True,
-            columns=[column],
-            members=audited.members(column),
-            c=c,
-        )
-        for column in audited.sensitive
-    ]
-    return [replace(one, detail=Recursive(one.detail, c)) for one in found]
+    found = measured(Recursive.declared, audited, limit, c=c)
+    return [replace(one, detail=WithC(one.detail, c)) for one in found]

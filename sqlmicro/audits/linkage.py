@@ -7,8 +7,8 @@ from dataclasses import replace
 from sqlmicro.attacks.attacked import LINKED, attacked_release
 from sqlmicro.attacks.linkage import strongest_linkage
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Linked
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Found, Linked
 from sqlmicro.system.sentences import say
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Found, NothingToMeasure, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import NothingToMeasure, audit
+from sqlmicro.audits.row import Detail, Found
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from math import sqrt
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison, largest
-from sqlmicro.audits.registry import Found, NothingToMeasure, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import NothingToMeasure, audit
+from sqlmicro.audits.row import Detail, Found
 
 _SOURCE = "Hundepool et al. (2012)"
 _LEVELS = ("5 %", "25 %", "50 %", "75 %", "95 %")

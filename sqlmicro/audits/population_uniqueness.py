@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.k_anonymity import sizes_of
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.audits.sampling import UNTOLD, SamplingFraction, fraction_of
 from sqlmicro.audits.uniqueness import Model, estimates
 from sqlmicro.system.reporting import OMITTED

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import Comparison, comparison
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.row import Found
 from sqlmicro.errors import InputError
+from sqlmicro.guarantees.rules import Limit
+from sqlmicro.options.catalogue import Catalogue
+from sqlmicro.options.limits import DeclaredLimit, limits
 from sqlmicro.options.manifest import Entry
 from sqlmicro.options.params import Param, Parameter
-from sqlmicro.registry import Catalogue
+from sqlmicro.registry import late
 
 Need = Literal["quasi", "sensitive", "weight", "household", "original", "match", "population", "frame", "control"]
 
 
 class NothingToMeasure(InputError):  # noqa: N818
     """An audit has no object here: no numeric column, no pair of them, no records."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What an audit found: its value, the columns it is about, and what else it has to say.
-
-    `value` is None where there is nothing to measure, such as a correlation of one column; `reason` says why.
-    """
-
-    value: float | None
-    columns: tuple[str, ...] = ()
-    detail: Detail | None = None
-    reason: str | None = None
-    free: float = 0.0
-    """What nobody needs the release for: a gate from above does not ask for less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,14 +95,50 @@ def audit(
     return register
 
 
+def audit_of(kind: type[Limit], *templates: str) -> Callable[[Callable[..., list[Found]]], Callable[..., list[Found]]]:
+    """Register the decorated function as the audit of a limit, which says all but what else it has to tell."""
+
+    def register(function: Callable[..., list[Found]]) -> Callable[..., list[Found]]:
+        AUDITS.add(_of_limit(kind.declared, Entry.of(kind.declared.audit, function), templates))
+        return function
+
+    return register
+
+
+def _of_limit(limit: DeclaredLimit, entry: Entry, templates: tuple[str, ...] = ()) -> Audit:
+    return Audit(
+        **{**vars(entry), "parameters": limit.parameters},
+        gate=limit.name,
+        source=limit.source,
+        needs=("quasi", "sensitive"),
+        at_least=limit.at_least,
+        whole=limit.whole,
+        templates=templates or limit.templates,
+    )
+
+
 def audits() -> dict[str, Audit]:
-    """Return every audit by name, in the order in which `sqlmicro/audits/__init__.py` names their modules."""
-    return AUDITS.all()
+    """Return every audit by name: ours in the order in which `sqlmicro/audits/__init__.py` names their modules.
+
+    A limit that another package brings has an audit by its SELECT.
+    """
+    known = AUDITS.all()
+    others = {one.audit: one for one in limits().values() if one.audit not in known}
+    return {**known, **{name: _by_select(one) for name, one in others.items()}}
+
+
+def _by_select(limit: DeclaredLimit) -> Audit:
+    classes = late("sqlmicro.audits.classes")
+    entry = Entry(
+        name=limit.audit, module=limit.module, attribute=limit.attribute, description=limit.description,
+        parameters=limit.parameters, load=lambda: partial(classes.measured, limit),
+    )  # fmt: skip
+    return _of_limit(limit, entry)
 
 
 def find(name: str) -> Audit:
     """Return the audit called `name`, or raise ParameterError with the nearest name."""
-    return AUDITS.find(name, "audit, --measure")
+    return audits().get(name) or AUDITS.find(name, "audit, --measure")
 
 
 def gates() -> tuple[Parameter, ...]:

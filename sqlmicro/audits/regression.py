@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import values_of
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param

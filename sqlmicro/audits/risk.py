@@ -8,8 +8,8 @@ from typing import Literal
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
-from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.row import Detail
+from sqlmicro.audits.registry import audit
+from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.system.reporting import INLINE, OMITTED, named
 

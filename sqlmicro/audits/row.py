@@ -25,6 +25,21 @@ class Detail:
 
 
 @dataclass(frozen=True)
+class Found:
+    """What an audit found: its value, the columns it is about, and what else it has to say.
+
+    `value` is None where there is nothing to measure, such as a correlation of one column; `reason` says why.
+    """
+
+    value: float | None
+    columns: tuple[str, ...] = ()
+    detail: Detail | None = None
+    reason: str | None = None
+    free: float = 0.0
+    """What nobody needs the release for: a gate from above does not ask for less."""
+
+
+@dataclass(frozen=True)
 class ByColumn(Detail):
     """The value of every column, or pair of columns, alone."""
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import Audit, Found, NothingToMeasure, audits, find
-from sqlmicro.audits.row import AuditRow, Status
+from sqlmicro.audits.registry import Audit, NothingToMeasure, audits, find
+from sqlmicro.audits.row import AuditRow, Found, Status
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.params import settle
 from sqlmicro.system.sentences import say, term

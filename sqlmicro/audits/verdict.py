@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from sqlmicro.audits.row import AuditRow, Check, Linked
 from sqlmicro.audits.verdict_report import Attacked, Promised, Status
-from sqlmicro.options.guarantees import LIMITS
+from sqlmicro.options.limits import of_audit
 from sqlmicro.system.sentences import Said, figure, join, names, say, term
 
 PERSONS = "persons"
@@ -38,7 +38,6 @@ _OF_KEYS = {
     "k-map": "{value:g} members of the population at least",
     "delta-presence": "at most {value:.3g} of its members of the population in the release",
 }
-_OF_CLASSES = (*_OF_KEYS, *(one.audit for one in LIMITS))
 
 
 @dataclass(frozen=True)
@@ -255,15 +254,18 @@ def told(row: Check) -> str:
 def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
     """Tell whether a check was demanded of the classes of the promise, and passed."""
     classes = row.columns if row.check in _OF_KEYS else row.columns[:-1]
-    return row.check in _OF_CLASSES and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
+    of_classes = row.check in _OF_KEYS or of_audit(row.check)
+    return bool(of_classes) and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
 
 
 def _clause(row: Check) -> str:
     """Return what a check of the classes found as a clause."""
     if row.check in _OF_KEYS:
         return Said(_OF_KEYS[row.check], {"value": row.value})
-    meaning = next(one.meaning for one in LIMITS if one.audit == row.check)
-    return say("of {column} {meaning}", column=row.columns[-1], meaning=Said(meaning, {"value": row.value, "c": "c"}))
+    limit = of_audit(row.check)
+    assert limit is not None
+    meaning = Said(limit.meaning, {"value": row.value, **{setting.name: setting.name for setting in limit.parameters}})
+    return say("of {column} {meaning}", column=row.columns[-1], meaning=meaning)
 
 
 def _counts(row: Check) -> bool:

@@ -1,4 +1,4 @@
-"""The pytest plug-in: `--contract NAME` adds the contract tests of a method, an audit or an attack to a run."""
+"""The pytest plug-in: `--contract NAME` adds the contract tests of what a catalogue has under that name to a run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 from sqlmicro.attacks.registry import ATTACKS
 from sqlmicro.audits.registry import AUDITS
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.registry import METHODS, Catalogue, Method
+from sqlmicro.options.catalogue import Catalogue
+from sqlmicro.options.limits import LIMITS
+from sqlmicro.registry import METHODS, Method
 
-_CATALOGUES: dict[str, Catalogue[Any]] = {"method": METHODS, "audit": AUDITS, "attack": ATTACKS}
+_CATALOGUES: dict[str, Catalogue[Any]] = {"method": METHODS, "audit": AUDITS, "attack": ATTACKS, "limit": LIMITS}
 
 
 def is_kernel(method: Method) -> bool:
@@ -27,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="Hold this method, audit or attack of sqlmicro to its contract; repeatable.",
+        help="Hold this method, audit, attack or limit of sqlmicro to its contract; repeatable.",
     )
 
 
@@ -38,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test every kernel, method, audit or attack that is asked for; without --contract all there are."""
+    """Give a test every kernel, method, audit, attack or limit that is asked for; without --contract all there are."""
     for fixture in ("kernel", *_CATALOGUES):
         if fixture in metafunc.fixturenames and metafunc.module.__name__.startswith("sqlmicro.contracts."):
             found = _asked_for("method" if fixture == "kernel" else fixture, metafunc.config.getoption("--contract"))

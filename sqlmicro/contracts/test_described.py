@@ -9,11 +9,12 @@ from sqlmicro.attacks.registry import Attack
 from sqlmicro.audits.registry import Audit
 from sqlmicro.database import templates
 from sqlmicro.errors import SqlmicroError
+from sqlmicro.options.limits import DeclaredLimit
 from sqlmicro.registry import Method
 
 
-def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[str]:
-    """Return what the declaration of a method, an audit or an attack lacks."""
+def missing(item: Method | Audit | Attack | DeclaredLimit, sections: tuple[str, ...]) -> list[str]:
+    """Return what the declaration of a method, an audit, an attack or a limit lacks."""
     found = []
     description = item.description
     if not item.summary.endswith("."):
@@ -24,7 +25,7 @@ def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[st
     for parameter in item.parameters:
         if not parameter.param.help.endswith("."):
             found.append(f"a sentence that explains the parameter {parameter.name!r}, in its Param")
-    for template in item.templates:
+    for template in filter(None, item.templates):
         try:
             lacking = [word for word in templates.HEADER if not templates.header(template).get(word)]
         except SqlmicroError:
@@ -45,6 +46,14 @@ def test_a_method_has_all_it_needs(method: Method) -> None:
 def test_an_audit_has_all_it_needs(audit: Audit) -> None:
     """Gates and settings of `sqlmicro audit` are made from these."""
     assert not missing(audit, ()), audit.name
+
+
+def test_a_limit_has_all_it_needs(limit: DeclaredLimit) -> None:
+    """Options, gates, sentences and the audit are made from these."""
+    lacking = missing(limit, ())
+    lacking += [] if limit.text.endswith(".") else ["text=: a sentence, the help of its option"]
+    lacking += [] if limit.meaning else ["meaning=: what holds of a class"]
+    assert not lacking, limit.name
 
 
 def test_an_attack_has_all_it_needs(attack: Attack) -> None:

@@ -18,6 +18,7 @@ from sqlmicro.group.mdav import mdav_labels
 from sqlmicro.group.starts import persons_can_be_first, persons_first, t_first, t_first_size
 from sqlmicro.group.value_order import by_value
 from sqlmicro.guarantees.bounds import bound
+from sqlmicro.guarantees.limits import Near
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.registry import Tick, late
 
@@ -216,8 +217,9 @@ class Search:
         n, k = len(self._X), self._rules.k
         found: list[Callable[[], np.ndarray]] = []
         if n <= _T_FIRST_MOST:
-            close = [one for one in self._rules.sensitive if one.t < 1 and one.ordered]
-            sizes = [(one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
+            ordered = [one for one in self._rules.sensitive if one.ordered]
+            close = [(one.codes, limit.value) for one in ordered for limit in one.binding if isinstance(limit, Near)]
+            sizes = [(codes, max(size, t_first_size(n, k, t))) for codes, t in close]
             found += [partial(t_first, self._X, codes, least, self.say) for codes, least in sizes]
         found.append(lambda: labels[self._order])
         if size >= _LARGER * k and n <= _MDAV_MOST:

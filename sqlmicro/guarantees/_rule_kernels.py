@@ -1,4 +1,4 @@
-"""What groups miss of the rules of a column, compiled by numba: l-diversity, t-closeness, alpha, beta.
+"""What groups miss of the rules of a column, compiled by numba: l-diversity, t-closeness, caps.
 
 Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlmicro.system.compiled import njit
 
-L, LOG_L, RECURSIVE_L, C, T, ALPHA, BETA = range(7)
+L, LOG_L, RECURSIVE_L, C, T = range(5)
 """Columns of `Columns.limit`."""
 
 
@@ -35,7 +35,12 @@ class Columns(NamedTuple):
     above: np.ndarray  # (C,) int64: where the classes of the values on these levels begin
     branch: np.ndarray  # int64: class of every value of a column, level after level
     branch_share: np.ndarray  # share of that class in the table
-    limit: np.ndarray  # (C, 7): l, log l, l of (c, l), c, t, alpha, 1 + beta; what rounding takes is allowed for
+    limit: np.ndarray  # (C, 5): l, log l, l of (c, l), c, t; what rounding takes is allowed for
+    cap_first: np.ndarray  # (C,) int64: the first cap of a column: a limit of the share of every value of a group
+    cap_stop: np.ndarray  # (C,) int64: where they end
+    cap_least: np.ndarray  # the least share in every cap
+    cap_at: np.ndarray  # int64: where the shares of a cap begin
+    cap: np.ndarray  # the largest share of every value of the table, cap after cap
 
 
 @njit(cache=True, _nrt=False)
@@ -147,12 +152,10 @@ def column_misses(columns, c, values, counts, m, size):
     if limit[RECURSIVE_L] > 0:
         lacking = most - limit[C] * _tail(counts, m, size, most, limit[RECURSIVE_L])
         missed += lacking + 1.0 if lacking > -1e-9 * size else 0.0
-    if most > limit[ALPHA] * size:
-        for j in range(m):
-            missed += max(0.0, counts[j] - limit[ALPHA] * size)
-    if limit[BETA] < np.inf:
-        for j in range(m):
-            missed += max(0.0, counts[j] - limit[BETA] * columns.share[columns.first[c] + values[j]] * size)
+    for b in range(columns.cap_first[c], columns.cap_stop[c]):
+        if most > columns.cap_least[b] * size:
+            for j in range(m):
+                missed += max(0.0, counts[j] - columns.cap[columns.cap_at[b] + values[j]] * size)
     if limit[T] < np.inf:
         if columns.ordered[c]:
             distance = _earth_movers(columns, c, values, counts, m, size)

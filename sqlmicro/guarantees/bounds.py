@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError
+from sqlmicro.guarantees.limits import Near
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
     import numpy as np
-
-_NONE: dict[str, float] = {
-    "l": 0, "entropy_l": 0.0, "recursive_l": 0, "t": math.inf, "alpha": math.inf, "beta": math.inf,
-}  # fmt: skip
-"""The rules of a sensitive column where nothing is asked for."""
-_ROUNDING = 1e-9
-_MOST_WORK = 20_000_000  # values looked at until the size reached is taken for the bound
 
 
 @dataclass(frozen=True)
@@ -50,15 +42,16 @@ def bound(rules: Rules, n: int) -> Bound:
     --------
     >>> import numpy as np
     >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2])
-    >>> found = bound(Rules(2, None, (Sensitive("drug", codes, np.array([0.6, 0.3, 0.1]), False, t=0.1),)), 10)
+    >>> drug = Sensitive("drug", codes, np.array([0.6, 0.3, 0.1]), False, limits=(Near(0.1),))
+    >>> found = bound(Rules(2, None, (drug,)), 10)
     >>> found.size, found.why
     (3, 't = 0.1 of "drug" needs groups of at least 3: its most frequent value has 60.0 % of 10 records')
     """
     found = [(rules.k, f"k = {rules.k} needs groups of at least {rules.k}")]
     for one in rules.sensitive:
-        for alone, text in _each_rule(one):
-            size = _least_size(alone, n)
-            found.append((size, f"{text} needs groups of at least {size}: {_table(one, n)}"))
+        for limit in one.limits:
+            size = limit.least_size(one, n)
+            found.append((size, f'{limit.told} of "{one.name}" needs groups of at least {size}: {_table(one, n)}'))
     size, why = max(found, key=lambda pair: pair[0])
     return Bound(size, _infeasible(rules, n), why)
 
@@ -92,25 +85,10 @@ def least_loss(X: np.ndarray, codes: np.ndarray, t: float) -> float:
     return 100 * max(dual(best * factor) for factor in np.linspace(1 / 1.2, 1.2, 200)) / float(np.trace(total[:p, :p]))
 
 
-def _each_rule(one: Sensitive) -> Iterator[tuple[Sensitive, str]]:
-    """Yield the column with one of its rules at a time, and what this asks for."""
-    texts = {
-        "l": f"l = {one.l}",
-        "entropy_l": f"entropy l = {one.entropy_l:g}",
-        "recursive_l": f"recursive (c, l) = ({one.c:g}, {one.recursive_l})",
-        "t": f"t = {one.t:g}",
-        "alpha": f"alpha = {one.alpha:g}",
-        "beta": f"beta = {one.beta:g}",
-    }
-    for name, text in texts.items():
-        if getattr(one, name) != _NONE[name]:
-            yield replace(one, **{**_NONE, name: getattr(one, name)}), f'{text} of "{one.name}"'
-
-
 def _table(one: Sensitive, n: int) -> str:
     """Return what a bound comes from, in counts and shares."""
     top = float(one.shares.max(initial=0.0))
-    if one.ordered and math.isfinite(one.t):
+    if one.ordered and any(isinstance(limit, Near) for limit in one.limits):
         return f"it has {len(one.shares)} values in {n} records"
     return f"its most frequent value has {100 * top:.1f} % of {n} records"
 
@@ -127,9 +105,10 @@ def _infeasible(rules: Rules, n: int) -> str | None:
         faults.append(f"{found}, k = {rules.k}")
     for one in (*rules.sensitive, *(rules.members.sensitive if rules.members else ())) if n else ():
         whole = np.zeros(len(one.codes), dtype=np.int64)
-        for alone, text in _each_rule(one):
-            if missing(whole, Rules(1, None, (alone,)))[0] > 0:
-                faults.append(f"{text} does not hold of all {len(whole)} records together: {_records(one)}")
+        for limit in one.limits:
+            if missing(whole, Rules(1, None, (replace(one, limits=(limit,)),)))[0] > 0:
+                what = f'{limit.told} of "{one.name}"'
+                faults.append(f"{what} does not hold of all {len(whole)} records together: {_records(one)}")
     return "; ".join(faults) or None
 
 
@@ -139,49 +118,6 @@ def _records(one: Sensitive) -> str:
 
     counts = np.bincount(one.codes)
     return f"they have {(counts > 0).sum()} values, the most frequent {100 * counts.max() / counts.sum():.1f} % of them"
-
-
-def _least_size(one: Sensitive, n: int) -> int:
-    """Return the least size of a group that can keep the one rule of a column, at most n."""
-    if one.l:
-        return one.l
-    if one.entropy_l:
-        return max(1, math.ceil(one.entropy_l * (1 - _ROUNDING)))
-    if one.recursive_l:  # all values of the best group differ: 1 < c (size - l + 1)
-        return one.recursive_l - 1 + (math.floor(1 / one.c + _ROUNDING) + 1 if one.c > 0 else n)
-    steps = max(1, _MOST_WORK // max(1, len(one.shares) * (1 + len(one.levels))))
-    return next((size for size in range(1, min(n, steps)) if _possible(one, size)), min(n, steps))
-
-
-def _possible(one: Sensitive, size: int) -> bool:
-    """Tell whether some group of this size keeps the one rule of a column: t, alpha or beta."""
-    import numpy as np
-
-    shares = one.shares
-    if math.isfinite(one.alpha):
-        return len(shares) * math.floor(one.alpha * size * (1 + _ROUNDING)) >= size
-    if math.isfinite(one.beta):
-        return bool(np.floor((1 + one.beta * (1 + _ROUNDING)) * shares * size + _ROUNDING).sum() >= size)
-    limit = one.t * (1 + _ROUNDING) + 1e-12
-    if one.ordered:
-        # The best group has every cumulated share rounded to a multiple of 1/size, which stay in order.
-        cumulated = np.cumsum(shares)
-        gaps = np.abs(np.round(cumulated * size) / size - cumulated).sum()
-        return bool(gaps / max(1, len(shares) - 1) <= limit)
-    # No group is closer than one that is the best on every level of a hierarchy alone.
-    levels = [shares, *(np.bincount(level, shares) for level in one.levels)]
-    return bool(np.mean([_least_equal(level, size) for level in levels]) <= limit)
-
-
-def _least_equal(shares: np.ndarray, size: int) -> float:
-    """Return the least equal distance between a group of this size and the table."""
-    import numpy as np
-
-    # The best group has every count rounded down, and one more where that leaves most.
-    counts = np.floor(shares * size)
-    order = np.argsort(counts - shares * size, kind="stable")
-    counts[order[: size - round(counts.sum())]] += 1
-    return float(np.maximum(counts / size - shares, 0).sum())
 
 
 def records_of(rules: Rules) -> int:

@@ -13,9 +13,9 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
+from sqlmicro.guarantees.limits import Distinct
 from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 from sqlmicro.missing.counted import number
-from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.work import Guaranteed, Work
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def with_households(work: Work, rules: Rules) -> Rules:
         return rules
     found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
     codes = np.unique(found["counted"], return_inverse=True)[1].astype(np.int64)
-    households = Sensitive("the household", codes, np.bincount(codes) / len(codes), ordered=False, l=rules.k)
+    households = Sensitive(
+        "the household", codes, np.bincount(codes) / len(codes), ordered=False, limits=(Distinct(rules.k),)
+    )
     return replace(rules, sensitive=(*rules.sensitive, households))
 
 
@@ -82,7 +84,7 @@ def _of_records(
     where = f"{work.where}, hierarchical"
     in_trees = {
         column: _branches(work, asked, column, tree, where)
-        for column, tree in trees(asked.sensitive, asked.options.hierarchical, where).items()
+        for column, tree in trees(asked.sensitive, asked.options.settings["hierarchical"], where).items()
     }
     original = [replace(column, name=column.staged) for column in asked.sensitive]
     found = work.warehouse.arrays(
@@ -103,7 +105,7 @@ def _of_records(
             codes = places[codes]
         shares = np.bincount(codes) / len(codes)
         by_rank = column.staged in ordered and column not in in_trees
-        sensitive.append(_of(asked.options, column.name, codes[stays], shares, by_rank, levels))
+        sensitive.append(Sensitive(column.name, codes[stays], shares, by_rank, levels, asked.options.demand))
     numbered = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64) if persons else None
     return tuple(sensitive), numbered, stays
 
@@ -161,24 +163,3 @@ def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Colu
         return set()
     profiled = profile_columns(warehouse, Source(original, "", tuple(numeric), is_table=False))
     return {found.column.name for found in profiled if found.is_ordered}
-
-
-def _of(
-    options: GuaranteeOptions,
-    name: str,
-    codes: np.ndarray,
-    shares: np.ndarray,
-    ordered: bool,
-    levels: tuple[np.ndarray, ...],
-) -> Sensitive:
-    most = float("inf")
-    return Sensitive(
-        name, codes, shares, ordered, levels,
-        l=options.min_l or 0,
-        entropy_l=options.min_entropy_l or 0.0,
-        recursive_l=options.min_recursive_l or 0,
-        c=options.c,
-        t=most if options.max_t is None else options.max_t,
-        alpha=most if options.max_alpha is None else options.max_alpha,
-        beta=most if options.max_beta is None else options.max_beta,
-    )  # fmt: skip

@@ -2,14 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from sqlmicro.guarantees.histogram import Histogram
+from sqlmicro.options.limits import DeclaredLimit
 
 if TYPE_CHECKING:
     import numpy as np
 
 SLACK = 1e-9
 """What floating-point arithmetic cannot tell apart keeps a guarantee."""
+_LEAST_SLACK = 1e-13
+"""Of a limit of 0: the table itself is at no distance from itself, but for rounding."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of what a group may tell of a column, with its value: one that `options.limits.limit` has declared.
+
+    All limits are closed under union: whatever holds of two groups holds of both united.
+    """
+
+    value: float
+    declared: ClassVar[DeclaredLimit]
+    symbol: ClassVar[str]
+    """How it is called in a message."""
+    grows: ClassVar[bool] = False
+    """Whether a group that keeps it keeps it whatever is added."""
+
+    @property
+    def told(self) -> str:
+        """The limit as it was asked for, such as "l = 2"."""
+        return f"{self.symbol} = {self.value:g}"
+
+    @property
+    def binds(self) -> bool:
+        """Whether some group may break it."""
+        return self.value > 1 if self.declared.at_least else self.value < (self.declared.most or math.inf)
+
+    @property
+    def rounded(self) -> Self:
+        """The limit with what floating-point arithmetic cannot tell apart from it, where it is one from above."""
+        if self.declared.at_least:
+            return self
+        return replace(self, value=self.value + max(abs(self.value) * SLACK / 2, _LEAST_SLACK))
+
+    def measure(self, of: Sensitive, h: Histogram) -> np.ndarray:
+        """Return of every class what its audit measures."""
+        raise NotImplementedError
+
+    def missed(self, of: Sensitive, h: Histogram) -> np.ndarray:
+        """Return what every class misses, in records: 0 where it holds, and never more for a union than for both."""
+        raise NotImplementedError
+
+    def least_size(self, of: Sensitive, n: int) -> int:
+        """Return the least size of a group of n records that can keep it, at most n."""
+        raise NotImplementedError
+
+    def compiled(self) -> dict[str, float]:
+        """Return what compiled searches are told of it, by the names of their limits; see `_rule_kernels.Columns`."""
+        raise NotImplementedError
+
+    def caps(self, of: Sensitive) -> np.ndarray | None:
+        """Return the largest share that every value of a column may have of a group, where the limit is of these."""
+        return None
+
+    def kept(self, of: Sensitive, h: Histogram) -> np.ndarray:
+        """Tell which classes keep it."""
+        found = self.measure(of, h)
+        kept: np.ndarray = found >= self.value - SLACK if self.declared.at_least else found <= self.value + SLACK
+        return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,26 +87,14 @@ class Sensitive:
     codes : ndarray of shape (n,)
         The value of every record: its number among the m values of the table, in their order; missing is the last.
     shares : ndarray of shape (m,)
-        The share of every value in the table: what t and beta compare with. Positive, the sum is 1.
+        The share of every value in the table. Positive, the sum is 1.
     ordered : bool
         Whether values of rank i and j are |i - j|/(m - 1) apart (ordered distance), or any two 1 (equal distance).
     levels : tuple of ndarray of shape (m,)
         The class of every value on level 1 and above of a hierarchy, without its root: two values are as far apart as
         the level of their lowest common class (hierarchical distance). The values of a class follow one another.
-    l : int
-        Distinct l-diversity; 0 for none.
-    entropy_l : float
-        Entropy l-diversity; 0 for none.
-    recursive_l : int
-        Recursive (c, l)-diversity; 0 for none.
-    c : float
-        The c of it.
-    t : float
-        t-closeness; infinite for none.
-    alpha : float
-        The largest share of a value in a group; infinite for none.
-    beta : float
-        Basic beta-likeness; infinite for none.
+    limits : tuple of Limit
+        What must hold of it in every group.
     """
 
     name: str
@@ -50,13 +102,31 @@ class Sensitive:
     shares: np.ndarray
     ordered: bool
     levels: tuple[np.ndarray, ...] = ()
-    l: int = 0  # noqa: E741  (l-diversity is called so)
-    entropy_l: float = 0.0
-    recursive_l: int = 0
-    c: float = 2.0
-    t: float = float("inf")
-    alpha: float = float("inf")
-    beta: float = float("inf")
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def binding(self) -> tuple[Limit, ...]:
+        """The limits that some group may break."""
+        return tuple(one for one in self.limits if one.binds)
+
+    def kept(self, h: Histogram) -> np.ndarray:
+        """Tell which classes keep all limits."""
+        import numpy as np
+
+        found = np.ones(h.classes, dtype=bool)
+        for one in self.binding:
+            found &= one.kept(self, h)
+        return found
+
+    def missed(self, h: Histogram) -> np.ndarray:
+        """Return what every class misses of all limits, in records; see `state.missing`."""
+        import numpy as np
+
+        found = np.zeros(h.classes)
+        for one in self.binding:
+            found += one.missed(self, h)
+        misses: np.ndarray = np.where(self.kept(h), 0.0, np.maximum(found, SLACK))
+        return misses
 
 
 @dataclass(frozen=True, eq=False)

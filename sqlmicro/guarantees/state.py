@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.guarantees.rules import SLACK, Members, Rules, Sensitive
+from sqlmicro.guarantees.limits import Distinct
+from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 from sqlmicro.registry import late
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from sqlmicro.guarantees._rule_kernels import Columns
     from sqlmicro.guarantees._state_kernels import State
 
-_LEAST_SLACK = 1e-13
-"""Of a limit of 0: the table itself is at no distance from itself, but for rounding."""
+_NONE = {"l": 0.0, "log_l": 0.0, "recursive_l": 0.0, "c": 2.0, "t": float("inf")}
+"""What a column is held to where nothing is asked, in the order of `Columns.limit`."""
 
 
 def missing(labels: np.ndarray, rules: Rules) -> np.ndarray:
@@ -81,27 +82,27 @@ def columns_of(rules: Rules, n: int) -> Columns:
     columns_type = late("sqlmicro.guarantees._rule_kernels", "Columns")
 
     members = rules.members.sensitive if rules.members else ()
-    sensitive = (*rules.sensitive, *members)
+    sensitive = [*rules.sensitive, *members]
     codes = [*(one.codes for one in rules.sensitive), *(np.arange(n) for _ in members)]
-    levels = [one.levels for one in sensitive]
-    shares = [np.asarray(one.shares, dtype=float) for one in sensitive]
-    limits = [_limits(one) for one in sensitive]
-    ordered = [one.ordered for one in sensitive]
     if rules.persons is not None:
-        codes, shares, ordered = [rules.persons, *codes], [np.zeros(0), *shares], [False, *ordered]
-        levels = [(), *levels]
-        limits = [_limits(Sensitive("", rules.persons, shares[0], False, l=rules.k)), *limits]
+        sensitive = [Sensitive("", rules.persons, np.zeros(0), False, limits=(Distinct(rules.k),)), *sensitive]
+        codes = [rules.persons, *codes]
+    shares = [np.asarray(one.shares, dtype=float) for one in sensitive]
     ends = np.cumsum([len(share) for share in shares], dtype=np.int64)
     cumulated = [np.cumsum(share) for share in shares]
     areas = [np.cumsum(sums) - sums for sums in cumulated]
     empty = np.zeros(0)
-    branches = [(level, share) for above, share in zip(levels, shares, strict=True) for level in above]
-    heights = np.array([len(above) for above in levels], dtype=np.int64)
+    branches = [(level, share) for one, share in zip(sensitive, shares, strict=True) for level in one.levels]
+    heights = np.array([len(one.levels) for one in sensitive], dtype=np.int64)
     lengths = heights * np.array([len(share) for share in shares], dtype=np.int64)
+    caps = [[found for one in of.limits if (found := one.rounded.caps(of)) is not None] for of in sensitive]
+    capped = np.array([len(found) for found in caps], dtype=np.int64)
+    limits = [_limits(one) for one in sensitive]
+    counted = [_counted(limit) and not found for limit, found in zip(limits, caps, strict=True)]
     columns: Columns = columns_type(
         np.array(codes, dtype=np.int32).reshape(len(codes), n),
-        np.array(ordered, dtype=np.bool_),
-        np.array([_counted(one) for one in limits], dtype=np.bool_),
+        np.array([one.ordered for one in sensitive], dtype=np.bool_),
+        np.array(counted, dtype=np.bool_),
         ends - np.array([len(share) for share in shares], dtype=np.int64),
         ends,
         np.concatenate([empty, *shares]),
@@ -111,9 +112,21 @@ def columns_of(rules: Rules, n: int) -> Columns:
         np.cumsum(lengths) - lengths,
         np.concatenate([empty.astype(np.int64), *(level for level, _ in branches)]),
         np.concatenate([empty, *(np.bincount(level, share)[level] for level, share in branches)]),
-        np.array(limits, dtype=float).reshape(len(codes), 7),
+        np.array(limits, dtype=float).reshape(len(codes), len(_NONE)),
+        np.cumsum(capped) - capped,
+        np.cumsum(capped),
+        np.array([cap.min(initial=np.inf) for found in caps for cap in found]),
+        *_of_caps([cap for found in caps for cap in found]),
     )
     return columns
+
+
+def _of_caps(caps: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where every cap begins, and all of them, one after the other."""
+    import numpy as np
+
+    lengths = np.array([len(cap) for cap in caps], dtype=np.int64)
+    return np.cumsum(lengths) - lengths, np.concatenate([np.zeros(0), *caps])
 
 
 def _bundles(members: Members | None, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,19 +143,16 @@ def _bundles(members: Members | None, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _counted(limits: tuple[float, ...]) -> bool:
     """Return whether these limits, as `_limits` returns them, are of the number of distinct values only."""
-    _, log_l, recursive_l, _, t, alpha, beta = limits
-    return log_l == recursive_l == 0 and t == alpha == beta == float("inf")
+    _, log_l, recursive_l, _, t = limits
+    return log_l == recursive_l == 0 and t == float("inf")
 
 
-def _limits(one: Sensitive) -> tuple[float, ...]:
+def _limits(of: Sensitive) -> tuple[float, ...]:
     """Return the limits of a column; what floating-point arithmetic cannot tell apart is within them."""
-    import numpy as np
-
-    def at_most(limit: float) -> float:
-        return limit + max(abs(limit) * SLACK / 2, _LEAST_SLACK)
-
-    log_l = np.log(one.entropy_l) - SLACK / 2 if one.entropy_l > 1 else 0.0
-    return (one.l, log_l, one.recursive_l, one.c, at_most(one.t), at_most(one.alpha), 1 + at_most(one.beta))
+    found = dict(_NONE)
+    for one in of.limits:
+        found |= one.rounded.compiled()
+    return tuple(found.values())
 
 
 def state_of(X: np.ndarray, labels: np.ndarray, columns: Columns, rules: Rules, slots: int) -> State:

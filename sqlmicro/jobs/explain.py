@@ -260,7 +260,8 @@ def _guarantees(plan: Plan, step: PlannedStep) -> str:
     named = names_of(step.sensitive)
     each = "released as it is" if len(named) == 1 else "each released as it is"
     of = f"Of {_join(named)}, {each}, every class has {_join(asked.meanings)}."
-    trees = f" How far apart values are, a hierarchy says: {_join(asked.hierarchical)}." if asked.hierarchical else ""
+    in_trees = asked.settings["hierarchical"]
+    trees = f" How far apart values are, a hierarchy says: {_join(in_trees)}." if in_trees else ""
     return f"{persons} {of}{trees}"
 
 

@@ -40,7 +40,6 @@ from sqlmicro.registry import Method
 from sqlmicro.system.secrets import Recipe, repeated
 from sqlmicro.work import Claim
 
-_GUARANTEES = parameters(GuaranteeOptions)
 _LEVELS = tuple(
     Relation(name, template, certain=False)
     for name, template in (
@@ -180,7 +179,9 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
             got = f"{', '.join(names_of(both))} in both --columns and --by"
             raise ParameterError(step.where, "a stratum is not anonymized", got)
         step.guarantees.refuse_incomplete(step.where)
-        given = {name: value for name, value in step.settings.items() if name not in names(_GUARANTEES)}
+        given = {
+            name: value for name, value in step.settings.items() if name not in names(parameters(GuaranteeOptions))
+        }
         settings = settle(step.method.own_settings, given, step.where)
         if roles.person:
             step.guarantees.refuse_diversity(step.where, settings.get("k"))

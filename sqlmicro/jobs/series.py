@@ -25,6 +25,7 @@ from sqlmicro.history.retention import Retention
 from sqlmicro.history.seats import Rules
 from sqlmicro.history.series import SOURCE_ROWS, Series, settings_of
 from sqlmicro.jobs.plan import Plan
+from sqlmicro.options.limits import limits
 from sqlmicro.pipeline import PlannedStep, Run
 from sqlmicro.publish import continuing, last_nights, ledger_file
 from sqlmicro.publish.continuing import Found
@@ -65,7 +66,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
             f"Set {secrets.LASTING_VARIABLE}, or HOME",
         )  # fmt: skip
     found, last = _found(plan, warehouse, source, target, name)
-    rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
+    rules = Rules(step.k, moves=given.moves, distinct=int(step.guarantees.limits.get("min_l", 1)))
     rules = rules if given.patience is None else replace(rules, patience=given.patience)
     if person and step.method.stage == "mask":
         rules = replace(rules, again=step.k)  # what is true of all in a class is no mean
@@ -450,8 +451,8 @@ def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
         must = "does not go with --nulls pattern: who lost a value, so that k lack the same, would move for that"
         raise ParameterError("--moves", must, "both", "Leave --moves out, or use --nulls keep")
     others = sorted(set(step.guarantees.limits) - {"min_l"})
-    if of_table := [name for name in others if name in ("max_t", "max_beta")]:
-        got = ", ".join("--" + name.replace("_", "-") for name in of_table)
+    if of_table := [limits()[name].shown for name in others if limits()[name].of_table]:
+        got = ", ".join(of_table)
         must = "keeps no limit that compares a class with the whole table, which changes while the class stays"
         do = (
             f"Use --min-l. What a night has is measured by: sqlmicro audit RELEASE --sensitive {step.sensitive[0].name}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read as guarantees
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import applied, decided, recoding_file
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import Promised, Recoding

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.members import Members
 from sqlmicro.guarantees.rules import SLACK
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import population
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.registry import late

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlmicro.guarantees.histograms import Tally
+from sqlmicro.guarantees.tally import Tally
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import SLACK
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask.combinations import Combinations
 from sqlmicro.registry import Tick
 

@@ -10,7 +10,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.guarantees.histograms import Tally
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
 from sqlmicro.work import Work
 

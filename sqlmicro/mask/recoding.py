@@ -11,9 +11,10 @@ from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound
-from sqlmicro.guarantees.histograms import Histogram, Tally
+from sqlmicro.guarantees.histogram import Histogram
 from sqlmicro.guarantees.members import Members
 from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import lattice, local_recoding, population
 from sqlmicro.mask.combinations import Combinations
 from sqlmicro.mask.ladders import Ladder

@@ -131,7 +131,7 @@ class Promised:
     @classmethod
     def of(cls, options: GuaranteeOptions) -> Promised:
         """Return what options ask for."""
-        named = [text.partition("=")[0] for text in options.hierarchical]
+        named = [text.partition("=")[0] for text in options.settings["hierarchical"]]
         return cls(sorted(options.sensitive), dict(options.limits), sorted(named))
 
 

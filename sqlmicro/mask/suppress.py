@@ -11,8 +11,8 @@ from sqlmicro.database import risk_tables
 from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.members import Members
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import at_risk
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.demand import Demand, refuse_impossible

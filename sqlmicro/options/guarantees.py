@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.params import Param
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit of what a class may tell: its option, which is a gate too, the audit of that gate, and what it means."""
-
-    option: str
-    audit: str
-    meaning: str
-
-
-LIMITS = (
-    Limit("min_l", "l-diversity", "at least {value:g} different values"),
-    Limit(
-        "min_entropy_l", "entropy-l-diversity", "an entropy like that of at least {value:.3g} equally frequent values"
-    ),
-    Limit("min_recursive_l", "recursive-l-diversity", "recursive ({c}, {value:g})-diversity"),
-    Limit("max_t", "t-closeness", "shares at most {value:.3g} from those of the whole table"),
-    Limit("max_alpha", "alpha-k-anonymity", "no value with more than {value:.3g} of a class"),
-    Limit(
-        "max_beta",
-        "beta-likeness",
-        "no share above that in the whole table by more than {value:.3g} times it",
-    ),
-)
-"""What may be asked for of sensitive columns; `min_l` of an option is the gate of its audit."""
-
-
-Hierarchical = Annotated[
-    tuple[str, ...],
-    Param("t-closeness: values of A are as far apart as in this hierarchy, a CSV or TOML file.", metavar="A=FILE"),
-]
-"""What a release and its audit are told in the same words."""
+from sqlmicro.options.limits import limits, options
+from sqlmicro.options.params import Param, Registered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,39 +19,39 @@ class GuaranteeOptions:
         tuple[str, ...],
         Param("Columns released as they are, of which a class must not tell too much.", metavar="A,B"),
     ] = ()
-    min_l: Annotated[int | None, Param("Every class has this many sensitive values.", min=1)] = None
-    min_entropy_l: Annotated[
-        float | None, Param("The entropy of a class is that of this many equally frequent values.", min=1)
-    ] = None
-    min_recursive_l: Annotated[
-        int | None, Param("Recursive (c, l)-diversity: the most frequent value is rarer than c times the rest.", min=1)
-    ] = None
-    c: Annotated[float, Param("Recursive (c, l)-diversity: the c in r1 < c (rl + ... + rm).", min=0)] = 2.0
-    max_t: Annotated[
-        float | None, Param("A class is this close to the table in the sensitive values, at most.", min=0, max=1)
-    ] = None
-    hierarchical: Hierarchical = ()
-    max_alpha: Annotated[float | None, Param("No sensitive value has a larger share of a class.", min=0, max=1)] = None
-    max_beta: Annotated[
-        float | None, Param("No sensitive value is more frequent in a class than in the table by this.", min=0)
-    ] = None
+    values: Annotated[Mapping[str, Any], Registered(options)] = field(default_factory=dict)
+    """The limits of every sensitive column, and their settings, by the names of the options."""
 
     @property
     def limits(self) -> dict[str, float]:
         """What is demanded of every sensitive column, by the names of the gates."""
-        return {one.option: value for one in LIMITS if (value := getattr(self, one.option)) is not None}
+        return {name: value for name in limits() if (value := self.values.get(name)) is not None}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it is measured, by the names of the settings of the audits."""
+        return {p.name: self.values.get(p.name, p.default) for one in limits().values() for p in one.parameters}
+
+    @property
+    def demand(self) -> tuple[Any, ...]:
+        """The limits themselves, each a `Limit` of `sqlmicro.guarantees.rules` with its value and its settings."""
+        known, settings = limits(), self.settings
+        return tuple(
+            known[name].function(value, **{p.name: settings[p.name] for p in known[name].parameters})
+            for name, value in self.limits.items()
+        )
 
     @property
     def meanings(self) -> list[str]:
         """What that means, each as part of a sentence.
 
-        >>> GuaranteeOptions(sensitive=("diagnosis",), min_l=3, max_t=0.2).meanings
+        >>> GuaranteeOptions(sensitive=("diagnosis",), values={"min_l": 3, "max_t": 0.2}).meanings
         ['at least 3 different values', 'shares at most 0.2 from those of the whole table']
-        >>> GuaranteeOptions(sensitive=("diagnosis",), min_recursive_l=3, c=1.5).meanings
+        >>> GuaranteeOptions(sensitive=("diagnosis",), values={"min_recursive_l": 3, "c": 1.5}).meanings
         ['recursive (1.5, 3)-diversity']
         """
-        limits = self.limits
-        return [one.meaning.format(value=limits[one.option], c=f"{self.c:g}") for one in LIMITS if one.option in limits]
+        shown = {name: f"{value:g}" for name, value in self.settings.items() if isinstance(value, float)}
+        return [limits()[name].meaning.format(value=value, **shown) for name, value in self.limits.items()]
 
     @property
     def asked(self) -> bool:
@@ -92,28 +61,33 @@ class GuaranteeOptions:
     def given(self) -> dict[str, object]:
         """Return what differs from the defaults.
 
-        >>> GuaranteeOptions(sensitive=("diagnosis",), min_l=3).given()
+        >>> GuaranteeOptions(sensitive=("diagnosis",), values={"min_l": 3, "c": 2.0}).given()
         {'sensitive': ('diagnosis',), 'min_l': 3}
         """
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
+        values = {p.name: value for p in options() if (value := self.values.get(p.name, p.default)) != p.default}
+        return {**({"sensitive": self.sensitive} if self.sensitive else {}), **values}
 
     def refuse_incomplete(self, where: str) -> None:
-        """Refuse limits without a sensitive column, a sensitive column without a limit, a distance without t.
+        """Refuse limits without a sensitive column, a sensitive column without a limit, a setting without its limit.
 
         Raises
         ------
         ParameterError
             Then nothing would be guaranteed, or nobody would know of what.
         """
-        shown = ", ".join("--" + one.option.replace("_", "-") for one in LIMITS)
+        given, known = self.given(), limits()
         if self.sensitive and not self.limits:
+            shown = ", ".join(one.shown for one in known.values())
             raise ParameterError(
                 f"{where}, sensitive", "a limit says what no class may tell of these columns", "none", f"Give {shown}"
             )
-        if self.hierarchical and self.max_t is None:
-            raise ParameterError(f"{where}, hierarchical", "is about t-closeness", "no --max-t", "Give --max-t")
+        for one in known.values():
+            without = [p.name for p in one.parameters if p.name in given and one.name not in given]
+            if without:
+                must = f"is about {one.audit}"
+                raise ParameterError(f"{where}, {without[0]}", must, f"no {one.shown}", f"Give {one.shown}")
         if self.limits and not self.sensitive:
-            named = ", ".join("--" + name.replace("_", "-") for name in self.limits)
+            named = ", ".join(known[name].shown for name in self.limits)
             raise ParameterError(where, f"{named} is about sensitive columns", "none", "Name them with --sensitive A,B")
 
     def refuse_diversity(self, where: str, k: object) -> None:
@@ -124,9 +98,8 @@ class GuaranteeOptions:
         ParameterError
             Then a person with several records would make a class diverse.
         """
-        for option in ("min_l", "min_entropy_l", "min_recursive_l"):
-            wanted = getattr(self, option)
-            if wanted is not None and isinstance(k, int) and wanted > k:
+        for option, wanted in self.limits.items():
+            if limits()[option].at_least and isinstance(k, int) and wanted > k:
                 raise ParameterError(
                     f"{where}, {option}", "must be at most k where k counts persons: nobody is diverse alone",
                     f"{wanted:g} and k = {k}", "Raise --k",

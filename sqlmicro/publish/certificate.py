@@ -25,6 +25,7 @@ from sqlmicro.database.templates import Name, ident, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import ledger
 from sqlmicro.history.anonymized import IN_PLACE
+from sqlmicro.options.limits import of_audit
 from sqlmicro.publish.recording import look_in, records_in, refuse_other
 from sqlmicro.publish.recounted import as_promised, special
 from sqlmicro.publish.report import Consulted, Parameters, Recounted
@@ -43,13 +44,11 @@ _EXPORTED = (
 )  # fmt: skip
 """The types of columns that an export to Parquet gives back as they are."""
 _OTHERS = "the ledger and the other releases are not in it"
-_NOT_HERE = "not counted by sqlmicro.verify; the macros of sqlmicro measure it"
 _EVERYBODY = "the population is not in it"
 _WHY = {
     "persons": "it does not say whose record is whose", "union-k": _OTHERS, "union-l": _OTHERS, "differences": _OTHERS,
-    "join-k": "the other tables are not in it", "t-closeness": "measured against the source",
-    "beta-likeness": "measured against the source", "alpha-k-anonymity": _NOT_HERE, "entropy-l-diversity": _NOT_HERE,
-    "recursive-l-diversity": _NOT_HERE, "k-map": _EVERYBODY, "delta-presence": _EVERYBODY,
+    "join-k": "the other tables are not in it",
+    "k-map": _EVERYBODY, "delta-presence": _EVERYBODY,
 }  # fmt: skip
 _UNTOLD = "(not told)"
 _NO_BYTES = "its values have no bytes of their own"
@@ -378,13 +377,23 @@ def _attested(checks: Collection[list[Any]], recounted: list[Recounted]) -> list
         for one in recounted if one.check != "t-closeness"
         for check in (one.check, *(["value frequency"] if one.sensitive is None else []))
     }  # fmt: skip
-    why = {label: _WHY.get(label.partition(" (")[0], "only the publisher can measure it") for label, *_ in checks}
+    why = {label: _why(label.partition(" (")[0]) for label, *_ in checks}
     return [
         Attested(label, value, threshold, passed, why[label])
         for label, value, threshold, passed in checks
         if (threshold is not None or label.partition(" (")[0] in ("union-k", "differences", "union-l"))
         and label not in labels and label != "rows" and not label.startswith("candidate ")
     ]  # fmt: skip
+
+
+def _why(check: str) -> str:
+    """Return why a check cannot be recounted from the records."""
+    limit = of_audit(check)
+    if limit and limit.of_table:
+        return "measured against the source"
+    if limit and limit.in_macros:
+        return "not counted by sqlmicro.verify; the macros of sqlmicro measure it"
+    return _WHY.get(check, "only the publisher can measure it")
 
 
 def _plan(parameters: Parameters, own: Collection[str]) -> CertifiedPlan:

@@ -55,7 +55,7 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
     limits = {name: limit for name, limit in claim.limits.items() if name not in _OF_EVERYBODY}
     options = AuditStep(
         quasi=quasi, sensitive=asked.sensitive, weight=known.weight, gates={**limits}, measure=_audits_of(limits),
-        settings={"c": asked.c, "hierarchical": asked.hierarchical},
+        settings=asked.settings,
     )  # fmt: skip
     rows = measured(run, relation, options, _WHERE) if limits else []
     limits = {name: limit for name, limit in claim.limits.items() if name in _OF_EVERYBODY}

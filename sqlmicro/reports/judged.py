@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.audits.verdict import PERSONS, UNION_K, Verdict, told
-from sqlmicro.options.guarantees import LIMITS
+from sqlmicro.options.limits import limits as declared
 from sqlmicro.reports.recorded import WITH_OTHERS, RecordedCheck, RecordedRelease
 from sqlmicro.system.sentences import join, say
 
@@ -72,7 +72,7 @@ def limits(known: RecordedRelease | None) -> Limits:
         return Limits(sensitive)
     (step,) = made
     settings = step.settings
-    gates = {one.option: float(settings[one.option]) for one in LIMITS if settings.get(one.option) is not None}
+    gates = {name: float(settings[name]) for name in declared() if settings.get(name) is not None}
     if settings.get("hierarchical"):
         gates.pop("max_t", None)
     alone = (*step.columns, *step.by) if step.promise == "column" else ()

@@ -25,15 +25,18 @@ from sqlmicro.guarantees.bounds import least_loss
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.missing.standardise import standardise
+from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.registry import silent
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")
 
 
-def sensitive(values, ordered, **rules):
+def sensitive(values, ordered, **limits):
     codes = np.unique(values, return_inverse=True)[1]
-    return Sensitive("sensitive", codes, np.bincount(codes) / len(codes), ordered, **rules)
+    return Sensitive(
+        "sensitive", codes, np.bincount(codes) / len(codes), ordered, limits=GuaranteeOptions(values=limits).demand
+    )
 
 
 def information_loss(X, labels):
@@ -47,7 +50,7 @@ def census(columns=("FEDTAX", "FICA")):
     for name in columns:
         X = standardise(np.array([table[other] for other in table.dtype.names if other != name]).T)
         for t in (0.25, 0.15, 0.05):
-            one = sensitive(table[name], True, t=t)
+            one = sensitive(table[name], True, max_t=t)
             yield f"census {name}, t = {t}", X, Rules(5, None, (one,)), least_loss(X, one.codes, t)
 
 
@@ -63,8 +66,12 @@ def nominal(n=5000):
     scores = np.array([np.full(n, 2.35), *(2.2 * tilt for tilt in [*tilts, 0.7 * a * b - 0.6])]).T
     values = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
     X = standardise(np.array([age, income, debt], dtype=float).T)
-    requests = {"l = 3": {"l": 3}, "l = 3, t = 0.3": {"l": 3, "t": 0.3}, "l = 3, t = 0.2": {"l": 3, "t": 0.2}}
-    requests |= {"l = 3, t = 0.1": {"l": 3, "t": 0.1}, "t = 0.2, beta = 1": {"t": 0.2, "beta": 1.0}}
+    requests = {
+        "l = 3": {"min_l": 3},
+        "l = 3, t = 0.3": {"min_l": 3, "max_t": 0.3},
+        "l = 3, t = 0.2": {"min_l": 3, "max_t": 0.2},
+    }
+    requests |= {"l = 3, t = 0.1": {"min_l": 3, "max_t": 0.1}, "t = 0.2, beta = 1": {"max_t": 0.2, "max_beta": 1.0}}
     for name, rules in requests.items():
         yield f"5 000 persons, {name}", X, Rules(5, None, (sensitive(values, False, **rules),)), None
 
@@ -84,8 +91,8 @@ def scale(n=100_000):
     scores = np.array([np.full(n, 1.2), *(sign * X[:, j] for j in range(4) for sign in (1, -1))][:8]).T
     values = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
     amount = np.round(1000 * np.exp(0.7 * X[:, 0] + 0.3 * X[:, 1] + 0.6 * rng.normal(size=n)))
-    yield f"{n} records, l = 3, t = 0.3", X, Rules(5, None, (sensitive(values, False, l=3, t=0.3),)), None
-    yield f"{n} records, t = 0.15 of amounts", X, Rules(5, None, (sensitive(amount, True, t=0.15),)), None
+    yield f"{n} records, l = 3, t = 0.3", X, Rules(5, None, (sensitive(values, False, min_l=3, max_t=0.3),)), None
+    yield f"{n} records, t = 0.15 of amounts", X, Rules(5, None, (sensitive(amount, True, max_t=0.15),)), None
 
 
 TABLES = {"census": census, "nominal": nominal, "persons": persons, "scale": scale}
@@ -98,7 +105,9 @@ def main():
     parser.add_argument("--effort", nargs="+", default=["fast", "balanced"])
     given = parser.parse_args()
     rng = np.random.default_rng(0)
-    warm = Rules(3, np.arange(60) // 2, tuple(sensitive(rng.integers(0, 4, 60), kind, t=0.2) for kind in (False, True)))
+    warm = Rules(
+        3, np.arange(60) // 2, tuple(sensitive(rng.integers(0, 4, 60), kind, max_t=0.2) for kind in (False, True))
+    )
     keep(rng.normal(size=(60, 2)), np.arange(60), warm, rng, silent, effort="balanced")
     for table in given.tables:
         for request, X, rules, least in TABLES[table]():

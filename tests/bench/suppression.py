@@ -29,6 +29,7 @@ from sqlmicro.mask.demand import Demand
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.population_swap import Sought, exchange
 from sqlmicro.mask.suppression import keys
+from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find, silent
 from sqlmicro.system import secrets
@@ -39,8 +40,8 @@ KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 READINGS = ["own-value", "wildcard"]
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
 LIMITS = [
-    {"l": 2}, {"l": 3}, {"l": 4}, {"entropy_l": 3.0}, {"recursive_l": 3}, {"alpha": 0.5}, {"beta": 4.0}, {"t": 0.4},
-    {"t": 0.3}, {"t": 0.2},
+    {"min_l": 2}, {"min_l": 3}, {"min_l": 4}, {"min_entropy_l": 3.0}, {"min_recursive_l": 3}, {"max_alpha": 0.5},
+    {"max_beta": 4.0}, {"max_t": 0.4}, {"max_t": 0.3}, {"max_t": 0.2},
 ]  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def on_adult():
     n, shares = len(codes), np.bincount(occupation) / len(codes)
     none, demands = np.zeros(n), {}
     for limit in LIMITS:
-        one = Sensitive("occupation", occupation, shares, False, **limit)
+        one = Sensitive("occupation", occupation, shares, False, limits=GuaranteeOptions(values=limit).demand)
         demands[str(limit)] = Demand(Rules(5, None, (one,)), none)
     demands["k alone, by the same search"] = Demand(Rules(5), none)
     demands["two records a person"] = Demand(Rules(5, np.arange(n) // 2), none)

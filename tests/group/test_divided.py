@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_rules import limits_of
 
 from sqlmicro.errors import InputError
 from sqlmicro.group.divided import divided
@@ -18,7 +19,9 @@ from sqlmicro.registry import silent
 
 def diagnosis(codes: np.ndarray, l: int, t: float = np.inf) -> Sensitive:  # noqa: E741
     values = int(codes.max()) + 1
-    return Sensitive("diagnosis", codes, np.bincount(codes, minlength=values) / len(codes), ordered=False, l=l, t=t)
+    return Sensitive(
+        "diagnosis", codes, np.bincount(codes, minlength=values) / len(codes), ordered=False, limits=limits_of(l=l, t=t)
+    )
 
 
 @given(seed=st.integers(0, 2**32), k=st.integers(2, 4), least=st.integers(0, 3))

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from brute_force import best_grouping, sse
-from naive_rules import groups_of, keeps, random_rules
+from naive_rules import groups_of, keeps, limits_of, random_rules
 
 from sqlmicro.errors import InputError
 from sqlmicro.group.guaranteed import keep
@@ -23,7 +23,7 @@ TABLES = int(os.environ.get("TABLES", "50"))
 
 def sensitive(values, ordered=False, **rules):
     codes = np.unique(values, return_inverse=True)[1]
-    return Sensitive("s", codes, np.bincount(codes) / len(codes), ordered, **rules)
+    return Sensitive("s", codes, np.bincount(codes) / len(codes), ordered, limits=limits_of(**rules))
 
 
 def kept(X, labels, rules, seed=0, **options):

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from naive_rules import distance, keeps, random_rules
+from naive_rules import distance, keeps, limits_of, random_rules
 
 from sqlmicro.guarantees.bounds import bound, least_loss
 from sqlmicro.guarantees.rules import Rules, Sensitive
@@ -15,7 +15,7 @@ TABLES = int(os.environ.get("TABLES", "60"))
 
 def column(counts, *, ordered=False, **rules):
     codes = np.repeat(np.arange(len(counts)), counts)
-    return Sensitive("drug", codes, np.array(counts) / sum(counts), ordered, **rules)
+    return Sensitive("drug", codes, np.array(counts) / sum(counts), ordered, limits=limits_of(**rules))
 
 
 def test_a_request_is_infeasible_exactly_if_the_whole_table_breaks_it():

@@ -14,17 +14,13 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.guarantees.hierarchies import tree
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
-from sqlmicro.options.guarantees import LIMITS, GuaranteeOptions
+from sqlmicro.guarantees.tally import Tally
+from sqlmicro.options.limits import limits
 
 GROUPINGS = int(os.environ.get("GROUPINGS", "400"))
 """Groups that are compared for every guarantee; 5 000 by hand."""
-AUDITS = {
-    "l": "distinct_values", "entropy_l": "entropy", "recursive_l": "recursive_diversity", "alpha": "highest_share",
-    "beta": "highest_gain", "t": "closeness",
-}  # fmt: skip
 C = 1.3
 
 
@@ -65,31 +61,28 @@ def _codes(values):
     return codes, np.bincount(codes) / len(codes)
 
 
-def _measured(audited, rule, column):
-    """Return what the SELECT of a guarantee says of every group, in the order of the labels."""
-    name, params = AUDITS[rule], {"columns": audited.quasi}
-    if rule in ("l", "entropy_l", "recursive_l"):
-        params["members"] = audited.members(column)
-    else:
-        params["shares"] = shares(audited, column)
-    if rule == "recursive_l":
-        params["c"] = C
-    if rule == "t":
-        name = "closeness_numeric" if column.name == "income" else "closeness_nominal"
+def _measured(audited, declared, column):
+    """Return what the SELECT of a limit says of every group, in the order of the labels."""
+    params = {"columns": audited.quasi, **({"c": C} if declared.parameters[:1] and declared.at_least else {})}
+    params |= {"members": audited.members(column)} if declared.at_least else {"shares": shares(audited, column)}
+    name = declared.template
+    if declared.name == "max_t":
+        name = f"audit/closeness_{'numeric' if column.name == 'income' else 'nominal'}.sql"
         params |= {"reference": reference(audited, column), "value": column} if column.name == "income" else {}
-    rows = audited.warehouse.rows(f"audit/{name}.sql", **params)
+    rows = audited.warehouse.rows(name, **params)
     return np.array([float(row[-1]) for row in sorted(rows)])
 
 
 @pytest.mark.parametrize("column", ["illness", "income"])
-@pytest.mark.parametrize("rule", list(AUDITS))
-def test_kernel_and_select_agree_on_every_group(grouped, rule, column):
+@pytest.mark.parametrize("name", list(limits()))
+def test_kernel_and_select_agree_on_every_group(grouped, name, column):
     labels, table, audited = grouped
-    measured = _measured(audited, rule, next(c for c in audited.sensitive if c.name == column))
+    declared = limits()[name]
+    measured = _measured(audited, declared, next(c for c in audited.sensitive if c.name == column))
     assert len(measured) == GROUPINGS and len(set(measured.round(9))) > 3
     codes, of_table = _codes(table[column].to_pylist())
-    one = Sensitive(column, codes, of_table, ordered=column == "income", c=C)
-    _hold_to(measured, one, rule, labels)
+    one = Sensitive(column, codes, of_table, ordered=column == "income")
+    _hold_to(measured, one, declared, labels)
 
 
 def test_kernel_and_select_agree_on_the_distance_in_a_hierarchy(grouped):
@@ -111,19 +104,22 @@ def test_kernel_and_select_agree_on_the_distance_in_a_hierarchy(grouped):
     one = Sensitive("illness", codes, of_table, False, levels)
     naive = [distance(one, codes[labels == group].tolist()) for group in range(GROUPINGS)]
     assert measured == pytest.approx(naive)
-    _hold_to(measured, one, "t", labels)
+    _hold_to(measured, one, limits()["max_t"], labels)
 
 
-def _hold_to(measured, one, rule, labels):
-    """Assert that kernels and histograms keep exactly the groups whose measure is within a limit, at every limit."""
-    at_least = rule.endswith("l")
-    for limit in np.unique(measured.round(12)):
-        asked = int(limit) if rule in ("l", "recursive_l") else float(limit)
-        rules = Rules(1, None, (replace(one, **{rule: asked}),))
+def _hold_to(measured, of, declared, labels):
+    """Assert that kernels and counts keep exactly the groups whose measure is within a limit, at every limit."""
+    settings = {"c": C} if declared.at_least and declared.parameters else {}
+    for value in np.unique(measured.round(12)):
+        one = declared.function(int(value) if declared.whole else float(value), **settings)
+        rules = Rules(1, None, (replace(of, limits=(one,)),))
         held = missing(labels, rules) == 0
-        assert (Tally.of(rules, labels, GROUPINGS).kept() == held).all(), limit
-        holds = measured >= limit * (1 - 1e-9) if at_least else measured <= limit * (1 + 1e-9)
-        assert (held == holds).all(), (limit, np.flatnonzero(held != holds)[:5])
+        tally = Tally.of(rules, labels, GROUPINGS)
+        assert (tally.kept() == held).all(), value
+        assert one.measure(of, tally.sensitive[0][1]) == pytest.approx(measured, abs=1e-9)
+        assert ((tally.missed() == 0) == held).all(), value
+        holds = measured >= value * (1 - 1e-9) if declared.at_least else measured <= value * (1 + 1e-9)
+        assert (held == holds).all(), (value, np.flatnonzero(held != holds)[:5])
 
 
 def test_kernel_and_select_count_the_same_persons(grouped):
@@ -140,7 +136,7 @@ def test_kernel_and_select_count_the_same_persons(grouped):
 
 
 def test_every_limit_is_the_gate_of_its_audit():
-    assert {one.option: one.audit for one in LIMITS} == {
-        found.gate: found.name for found in runner.audits().values() if found.gate in GuaranteeOptions.__annotations__
+    assert {one.audit for one in limits().values()} == {
+        found.name for found in runner.audits().values() if found.gate in limits()
     }
-    assert len(LIMITS) == len(AUDITS)
+    assert len(limits()) >= 6

@@ -20,6 +20,7 @@ from naive_rules import keeps_column
 
 import sqlmicro as sm
 from sqlmicro.guarantees.rules import Sensitive
+from sqlmicro.options.guarantees import GuaranteeOptions
 
 MANY = int(os.environ.get("SQLMICRO_UNIT_TABLES", "50"))
 K = 3
@@ -80,8 +81,7 @@ def limited(rows: list[Row], rng: np.random.Generator) -> tuple[dict[str, Any], 
     asked = {str(name): limits[str(name)] for name in chosen}
     one = Sensitive(
         "illness", np.zeros(0), np.array([n / len(rows) for _, n in sorted(whole.items())]), False,
-        l=asked.get("min_l", 0), entropy_l=asked.get("min_entropy_l", 0.0), t=asked.get("max_t", math.inf),
-        alpha=asked.get("max_alpha", math.inf), beta=asked.get("max_beta", math.inf),
+        limits=GuaranteeOptions(values=asked).demand,
     )  # fmt: skip
     return asked, one
 

@@ -13,6 +13,7 @@ from naive_rules import groups_of, keeps, random_rules, random_units
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
+from sqlmicro.guarantees.limits import Distinct
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.mask import kept_suppression
 from sqlmicro.mask.demand import Demand
@@ -193,7 +194,7 @@ def test_the_mean_risk_falls_with_every_record_and_every_weight():
 )
 def test_by_hand(rules, weights, risk, lost):
     illness = np.array([0, 0, 1, 1])
-    one = Sensitive("s", illness, np.array([0.5, 0.5]), False, l=2)
+    one = Sensitive("s", illness, np.array([0.5, 0.5]), False, limits=(Distinct(2),))
     codes = np.array([[0, 7], [0, 7], [1, 7], [1, 7]])
     assert search(codes, rules(one), weights=weights, risk=risk)[1] == lost
 
@@ -202,11 +203,11 @@ def test_a_class_borrows_one_record_of_another_illness():
     """Five of town a, all with illness 0; of the twenty of town b one loses its town for each that is needed."""
     codes = np.array([[0, 1]] * 5 + [[0, 2]] * 20)
     illness = np.array([0] * 5 + [1, 2] * 10)
-    one = Sensitive("s", illness, np.bincount(illness) / 25, False, l=3)
+    one = Sensitive("s", illness, np.bincount(illness) / 25, False, limits=(Distinct(3),))
     released, lost = search(codes, Rules(3, None, (one,)))
     # l = 3 has no class of its own: b has the illnesses 1 and 2, so that all towns go.
     assert lost == 25 and (released[:, 1] == -1).all()
-    two = Sensitive("s", illness, np.bincount(illness) / 25, False, l=2)
+    two = Sensitive("s", illness, np.bincount(illness) / 25, False, limits=(Distinct(2),))
     assert search(codes, Rules(3, None, (two,)))[1] == 6
 
 
@@ -224,7 +225,7 @@ def adult(data_folder, sensitive):
 def test_adult_needs_little_more_than_k(data_folder):
     """30 162 x 7 of Adult, k = 5: 18 364 values for k alone, 19 246 with l = 3; whole records would be 99 218."""
     codes, occupation = adult(data_folder, "occupation")
-    one = Sensitive("occupation", occupation, np.bincount(occupation) / len(occupation), False, l=3)
+    one = Sensitive("occupation", occupation, np.bincount(occupation) / len(occupation), False, limits=(Distinct(3),))
     rules = Rules(5, None, (one,))
     combinations, count = np.unique(codes, axis=0, return_counts=True)
     entries = Entries(np.arange(len(count)), combinations.copy(), count.copy())

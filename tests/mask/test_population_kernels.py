@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from naive_rules import groups_of, keeps, random_rules
 
-from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.members import Members
 from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import local_recoding
 from sqlmicro.mask._guaranteed_cut_kernels import Held
 from sqlmicro.mask.combinations import Combinations

@@ -14,9 +14,9 @@ from sqlmicro import api
 from sqlmicro.audits import inputs, registry
 from sqlmicro.errors import ParameterError
 from sqlmicro.options import reader
+from sqlmicro.options.catalogue import Catalogue
 from sqlmicro.options.common import names
 from sqlmicro.options.params import Param, Parameter, Registered, carried, parameters, take
-from sqlmicro.registry import Catalogue
 from sqlmicro.verbs.compare import CompareOptions
 
 
@@ -77,6 +77,7 @@ def test_options_are_carried_over_under_their_names() -> None:
 def test_a_catalogue_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "min_k" in names(parameters(inputs.AuditStep))
     monkeypatch.setattr(registry, "AUDITS", Catalogue("audit", registry.Audit, ()))
+    monkeypatch.setattr(registry, "limits", dict)
     assert names(parameters(inputs.AuditStep)) == names(parameters(inputs.AuditInputs))
 
 

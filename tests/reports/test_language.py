@@ -29,7 +29,7 @@ from sqlmicro.attacks.registry import attacks
 from sqlmicro.audits import verdict as verdicts
 from sqlmicro.audits.registry import audits
 from sqlmicro.cli import app
-from sqlmicro.options.guarantees import LIMITS
+from sqlmicro.options.limits import limits
 from sqlmicro.registry import PROMISES, methods
 from sqlmicro.reports import notebook
 from sqlmicro.reports.charts import shortened
@@ -84,7 +84,7 @@ def written() -> dict[str, str]:
 def named() -> dict[str, str]:
     """Return the names and lines that a report takes from the program: of audits, attacks, promises and limits."""
     found = dict.fromkeys(PROMISES.values(), "PROMISES")
-    found |= {one.meaning: "LIMITS" for one in LIMITS} | dict.fromkeys(verdicts._OF_KEYS.values(), "verdict")
+    found |= {one.meaning: "LIMITS" for one in limits().values()} | dict.fromkeys(verdicts._OF_KEYS.values(), "verdict")
     found |= {audit.name: "audits" for audit in audits().values()}
     found |= {audit.summary: "audits" for audit in audits().values() if audit.gate or audit.name == "safe-distance"}
     found |= {attack.name: "attacks" for attack in attacks().values()} | dict.fromkeys(_LACKING.values(), "attacks")

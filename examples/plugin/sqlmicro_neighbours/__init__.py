@@ -1,1 +1,1 @@
-"""A plug-in of sqlmicro: one method, one audit, one attack."""
+"""A plug-in of sqlmicro: one method, one audit, one limit, one attack."""
