@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -358,3 +359,14 @@ def test_pseudonyms_without_a_key_are_not_approved(tmp_path: Path, monkeypatch: 
     assert not list(tmp_path.glob("*.json"))
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "ab" * 32)
     assert sqlmicro.plan(str(policy))["passed"]
+
+
+def test_a_view_that_nobody_decided_is_no_plan(monkeypatch):
+    monkeypatch.setattr(approval, "table_labels", lambda _: ["persons"])
+    monkeypatch.setattr(approval, "views", lambda _: [SimpleNamespace(label=name) for name in ("told", "new")])
+    job = SimpleNamespace(
+        options=SimpleNamespace(table="persons", leave_out=["told"]), publish=SimpleNamespace(into="out")
+    )
+    assert [(one.what, one.where, one.decided) for one in approval._undecided(None, [job])] == [
+        ("new view", "new", False)
+    ]

@@ -16,6 +16,10 @@ from typer.testing import CliRunner
 import sqlmicro
 from sqlmicro import SqlmicroError
 from sqlmicro.cli import app
+from sqlmicro.reports.charts import Point
+from sqlmicro.system.progress import Progress
+from sqlmicro.verbs import compare
+from sqlmicro.verbs.candidates import CompareOptions, Scales
 
 COLUMNS = ["age", 'net "income"']
 
@@ -320,3 +324,13 @@ def test_what_teaches_nothing_of_anybody_gains_nothing_and_ranges_are_tried(db: 
     # A sample has the own records of half of the people, whose values are read off where the others are known.
     assert sample["columns"] == COLUMNS and sample["loss_by_column"] == dict.fromkeys(COLUMNS, 0.0)
     assert sample["inference"]["ci"][0] > 0 and sample["verdict"]["status"] != "held"
+
+
+def test_a_risk_at_the_limit_is_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = {1: Point("a", 0.1, 20.0), 2: Point("b", 0.2, 10.0), 3: Point("c", 0.3, 5.0)}
+    monkeypatch.setattr(compare, "_scales", lambda *_: Scales((), (), ()))
+    monkeypatch.setattr(compare, "_tried", lambda *_: [])
+    monkeypatch.setattr(compare, "_on_one_map", lambda _: points)
+    best = compare.compare_values(CompareOptions(table="t", max_risk=0.2), Progress(enabled=False)).choice
+    assert best is not None
+    assert best.best == "b"

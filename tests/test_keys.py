@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pytest
 from databases import insert, opened
+from world import refused
 
 import sqlmicro
+from sqlmicro import AuditFailed
+from sqlmicro.publish import references
 
 TABLES = '''
 CREATE TABLE persons AS SELECT i AS id, 'name ' || i AS name, 18 + (i * 7) % 60 AS age,
@@ -318,3 +323,17 @@ def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
     sqlmicro.run(write(tmp_path, text=text))
     for key in keys:
         assert shape(tmp_path, *key) == shape(tmp_path, *key, end="_r")
+
+
+@pytest.mark.parametrize(
+    ("held", "joined", "most", "passed"), [(5, 5, 0, True), (5, 3, 2, True), (5, 3, 1, False), (3, 5, 1, False)]
+)
+def test_a_join_neither_loses_nor_gains_more_rows_than_it_may(held: int, joined: int, most: int, passed: bool) -> None:
+    warehouse = SimpleNamespace(rows=lambda *_, **__: [(9, 0, held, joined)])
+    side = SimpleNamespace(
+        run=SimpleNamespace(warehouse=warehouse, original=None, current=None),
+        audits={None: SimpleNamespace(relation=None, checks=[])}, report=SimpleNamespace(source="t"),
+    )  # fmt: skip
+    reference = references.Reference("key 1", side, (), side, (), most)  # type: ignore[arg-type]
+    with nullcontext() if passed else refused("rows lost by a join", kind=AuditFailed, exit_code=1):
+        references.audit([reference])

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from command import run as command
 from databases import insert, opened
+from world import release, warehouse
 
 import sqlmicro
 from sqlmicro.audits.row import Check
@@ -375,3 +376,11 @@ def test_text_of_a_csv_file_begins_as_no_formula_where_that_is_asked_for(tmp_pat
     assert {row[2] for row in rows} == {"-5"}, "numbers are no formulas"
     refused = command(*given, "--to", tmp_path / "o.parquet", "--escape-formulas")
     assert refused.returncode == 2 and "goes with --to FILE.csv" in refused.stderr
+
+
+def test_a_missing_value_of_an_only_column_is_a_record_of_a_csv_file(tmp_path):
+    warehouse(tmp_path, persons={"x": ("INTEGER", [1, 1, 1, None, None, None])})
+    path = tmp_path / "o.csv"
+    release("mdav", tmp_path, columns=["x"], nulls="keep", into=None, to=str(path))
+    with path.open(newline="") as file:
+        assert sorted(csv.reader(file)) == [[""]] * 3 + [["1"]] * 3 + [["x"]]

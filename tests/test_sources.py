@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import sqlite3
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from world import rows, warehouse
 
 import sqlmicro
 from sqlmicro.database import attach, lakes
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.errors import QueryError
 
 ROWS = 60
 RECORDS = """SELECT i AS id, (i * 37) % 41 AS age, (i * i) % 997 + 0.25 AS income,
@@ -339,3 +343,13 @@ def test_a_folder_of_parts_is_read_as_the_file_it_is_called(tmp_path: Path) -> N
     assert (found["passed"], found["audits"][0]["value"]) == (True, 3)
     with pytest.raises(sqlmicro.InputError, match="there must be a file"):
         sqlmicro.audit(f"{tmp_path}/[none].parquet", quasi=["age"])
+
+
+def test_an_attached_database_that_nothing_is_published_into_cannot_be_written_to(tmp_path):
+    other = warehouse(tmp_path / "other.duckdb", t={"x": ("INTEGER", [1])})
+    for writable in ((), ("m",)):
+        with open_warehouse(None) as opened_:
+            attach.attach(opened_, [f"m={other}"], writable=writable)
+            with nullcontext() if writable else pytest.raises(QueryError, match="InvalidInputException"):
+                opened_.query("test", "INSERT INTO m.t VALUES (2)")
+    assert rows(other, "FROM t") == [(1,), (2,)]

@@ -18,6 +18,7 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro import SqlmicroError
+from sqlmicro.history.ledger import Entry
 
 ODD = 'net "income"'
 """The name of a column that has to be quoted; QUOTED is the name in SQL."""
@@ -231,3 +232,13 @@ def kept(columns: Sequence[str], options: Mapping[str, Any]) -> list[str]:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def entry(release: int, **told: Any) -> Entry:
+    """Return an entry of a ledger as it is read: of a table that is out, and intact."""
+    texts = dict.fromkeys(("source", "people", "schema_hash", "target", "kind", "method", "started", "entry"), "")
+    given = {
+        **texts, "unit": "row key: id", "place": f'["", "main", "{release}"]', "k": 3, "alone_because": None,
+        "remembered": None, "series": None, "epoch": None, "state": "out", "reason": None, "intact": True,
+    }  # fmt: skip
+    return Entry(release=release, **{**given, **told})

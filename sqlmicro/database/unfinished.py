@@ -27,9 +27,9 @@ SCHEMA = "sqlmicro"
 TABLE = "unfinished"
 _TITLE = "unfinished"
 _OF_RELEASES = (
-    "releases", "audits", "candidates", "memory", "class_values", "series", "series_seats", "series_classes",
-    "series_values", "series_sensitive", "series_texts", "series_rows", "series_combinations", "series_inputs",
-    "series_occurred", "series_records", "series_columns", "series_contents", "series_measured",
+    "releases", "audits", "candidates", "memory", "class_values", "contents", "series", "series_seats",
+    "series_classes", "series_values", "series_sensitive", "series_texts", "series_rows", "series_combinations",
+    "series_inputs", "series_occurred", "series_records", "series_columns", "series_contents", "series_measured",
 )  # fmt: skip
 """The tables with rows of releases; what they held before a release is found again when its rows are removed."""
 _DEFINITION = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (

@@ -15,8 +15,8 @@ from databases import opened
 from world import Workbench
 
 import sqlmicro
-from sqlmicro.attacks import learned
-from sqlmicro.attacks.control import controlled, residual
+from sqlmicro.attacks import learned, membership, singling_out
+from sqlmicro.attacks.control import Controlled, controlled, residual
 from sqlmicro.attacks.features import Features
 from sqlmicro.attacks.inference import read_off
 from sqlmicro.attacks.linkability import _linked
@@ -528,3 +528,40 @@ def test_the_order_of_a_release_changes_no_figure(attack: Attack) -> None:
         for release in (OTHERS["release"], turned)
     )
     assert {name: row["rate"] for name, row in first.items()} == {name: row["rate"] for name, row in second.items()}
+
+
+# The half that chooses is not the half that is measured
+
+
+def test_what_is_tried_is_chosen_by_the_other_half() -> None:
+    """One attack is right about the people with an even number, the other about the others: each is chosen wrongly."""
+    even = (np.arange(40) % 2 == 0).astype(float)
+    beside = SimpleNamespace(targets=(np.arange(40), np.arange(20)))
+    hits = {"even": np.append(even, np.ones(20)), "odd": np.append(1 - even, np.zeros(20))}
+    found, control, chosen = Controlled.strongest(beside, hits)  # type: ignore[arg-type]
+    assert (found.mean(), chosen) == (0.0, "odd; even")
+    assert control.tolist() == [0.0, 1.0] * 10
+
+
+def test_members_are_told_by_what_the_other_half_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    member, half = np.arange(80) // 2 % 2 == 1, np.arange(80) % 2 == 0
+    X = np.zeros((80, 9))
+    X[:, 0], X[:, 1] = np.where(half, member, ~member), np.where(half, ~member, member)  # small is near, as of members
+    beside = SimpleNamespace(how="given", unit="records")
+    monkeypatch.setattr(membership, "_seen", lambda _: (member, X))
+    monkeypatch.setattr(membership, "_learned", lambda X, member, others: (np.zeros(len(X)), np.zeros(len(others))))
+    found = membership.membership(SimpleNamespace(controlled=beside))  # type: ignore[arg-type]
+    assert (found.rate, found.detail.true_positives) == (0.0, 0.0)
+
+
+def test_conditions_are_chosen_by_others_than_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one family the first half singles out a member each, and the others nobody; of the rest none does."""
+    beside = SimpleNamespace(members=10, how="given")
+    for name in ("_released", "_drawn", "_fewest"):
+        monkeypatch.setattr(singling_out, name, lambda *_: None)
+    monkeypatch.setattr(singling_out, "_people", lambda _: np.zeros((20, 1)))
+    counts = iter([np.zeros(40, int), np.repeat([1, 0], 20), np.zeros(40, int)])
+    monkeypatch.setattr(singling_out, "_met", lambda *_: (next(counts), np.zeros(40, int)))
+    monkeypatch.setattr(np.random, "default_rng", lambda _: SimpleNamespace(permutation=np.arange))
+    found = singling_out.singling_out(SimpleNamespace(controlled=beside))  # type: ignore[arg-type]
+    assert (found.rate, found.n, found.detail.chosen) == (0.0, 20, "about the released value")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import os
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sqlmicro
+from sqlmicro.attacks.homogeneity import Alike
+from sqlmicro.attacks.linkage import measured
+from sqlmicro.attacks.persons import Persons
 
 from . import naive
 from .conftest import Attack
@@ -168,3 +172,11 @@ def test_what_nothing_tells_is_refused(attack: Attack) -> None:
     assert report["attacks"]["linkage"]["rate"] == 1.0
     assert report["verdict"]["k_released"] == 1
     assert (report["persons"], report["tried"]) == (1, 2)
+
+
+def test_chance_is_one_in_the_persons_and_the_best_record_of_each_counts() -> None:
+    """Four records of two persons, of six records of three in the release."""
+    persons = Persons(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), None)
+    attacked = SimpleNamespace(persons=persons, whole=(4, 6), tried=np.arange(4), unit="persons")
+    found = measured(attacked, np.array([1.0, 0.0, 0.5, 0.25]), Alike("s"))  # type: ignore[arg-type]
+    assert (found.rate, found.chance, found.n) == (0.75, 1 / 3, 2)

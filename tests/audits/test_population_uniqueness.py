@@ -180,3 +180,13 @@ def test_the_gate(measured: Callable[..., Mapping[str, Any]]) -> None:
     assert measured(ROWS, sampling_fraction=1.0, max_population_uniqueness=0.5)["passed"] is True
     assert measured(ROWS, sampling_fraction=1.0, max_population_uniqueness=0.49)["passed"] is False
     assert measured(ROWS, max_population_uniqueness=0.5)["passed"] is False
+
+
+@pytest.mark.parametrize(
+    ("found", "fraction", "taken"),
+    [((0.2, 0.1, 0.3), 0.1, "pitman"), ((0.2, None, 0.3), 0.1, "zayatz"), ((0.2, 0.1, 0.3), 0.5, "zayatz"),
+     ((0.2, 0.1, 0.15), 0.5, "snb"), ((0.2, 0.1, None), 0.5, "zayatz")],
+)  # fmt: skip
+def test_which_estimate_is_taken(found: tuple[float, float | None, float | None], fraction: float, taken: str) -> None:
+    """Dankar et al. (2012): Pitman's for small samples; else the smaller of Zayatz's and SNB."""
+    assert Estimates(*found).taken(fraction)[0] == taken

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import run as command
 from databases import insert, opened
+from world import entry, refused
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.other_releases import AuditedWith
+from sqlmicro.verbs import with_releases
 
 ODD = 'net "income"'
 GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "alone_because": "test"}
@@ -113,3 +117,19 @@ def test_by_a_key_that_all_have_it_is_plain_python(tmp_path: Path, seed: int) ->
     assert found(report)["union-k"][0] == min(alike.values())
     with pytest.raises(ParameterError, match="must be columns of b too"):
         sqlmicro.audit("a", db=path, quasi=[ODD], match=["id", "s"], with_=["b"])
+
+
+@pytest.mark.parametrize(
+    ("units", "said"), [(("row key: id", "person: p"), "known by the same columns"), (("person: p",) * 2, "")]
+)
+def test_persons_that_are_known_by_other_columns_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, units: tuple[str, str], said: str
+) -> None:
+    there = [entry(number, unit=unit) for number, unit in enumerate(units, 1)]
+    for name, found in (("records_in", None), ("refuse_other", None), ("_remembered", "compared")):
+        monkeypatch.setattr(with_releases, name, lambda *_, found=found: found)
+    monkeypatch.setattr(with_releases.ledger, "entries", lambda *_: there)
+    monkeypatch.setattr(with_releases.union, "forgotten", lambda *_: [])
+    asked = AuditedWith(table="1", with_=("2",))
+    with refused(said) if said else nullcontext():
+        assert with_releases._by_ledger(None, None, asked) == "compared"  # type: ignore[arg-type,comparison-overlap]

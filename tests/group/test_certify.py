@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from brute_force import all_groups, best_grouping, sse
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group import _pricing_kernels as kernels
+from sqlmicro.group import keeping
 from sqlmicro.group._column_generation import ColumnGeneration
 from sqlmicro.group._growing_kernels import grow_groups
 from sqlmicro.group._partitioning import Triples
@@ -22,7 +24,7 @@ from sqlmicro.group.certify import MOST_RECORDS, Certificate, annealed, certify
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
 from sqlmicro.missing.standardise import standardise
-from sqlmicro.registry import silent
+from sqlmicro.registry import find, silent
 
 NOTHING = 1e-12
 
@@ -453,3 +455,9 @@ def test_part_of_tarragona_is_bounded_close_to_its_loss(data_folder: Path) -> No
     assert 0.97 * found.sse < found.lower_bound <= found.sse <= sse(X, labels)
     assert found.sse == pytest.approx(sse(X, found.labels))
     _assert_note_is_right(found)
+
+
+def test_a_loss_is_not_proven_where_groups_keep_more_than_k() -> None:
+    work = SimpleNamespace(more_than_k=True, part=SimpleNamespace(above=()), where="step 1")
+    with pytest.raises(ParameterError, match="proves the loss of groups that only keep k"):
+        keeping.keeper_of(work, find("microaggregate"), {"k": 3, "certify": True}, 3)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro.database import unfinished
+from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import compared, remembered, seats, written
@@ -267,3 +268,14 @@ def test_what_somebody_changes_while_a_night_runs_is_seen_by_the_next_one(
         night(db, 2)
     with pytest.raises(InputError, match="must be as it was written"):
         night(db, 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "goes_on"),
+    [("2020-01-01", "2020-01-02", True), ("2020-01-02", "2020-01-01", False), ("2999-01-01", "2999-01-02", False)],
+)
+def test_a_mark_that_is_in_the_future_or_falls_tells_of_no_change(old: str, new: str, goes_on: bool) -> None:
+    told = [{"way": compared.KEYS, "column": "day", "mark": mark} for mark in (old, new)]
+    with open_warehouse(None) as warehouse:
+        feed = compared.Feed(watermark=Column("day", "DATE", "day"))
+        assert feed.goes_on(warehouse, *told) is goes_on  # type: ignore[arg-type]

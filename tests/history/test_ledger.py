@@ -8,17 +8,24 @@ import random
 import re
 import shutil
 from collections import Counter, defaultdict
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pytest
 from command import run as command
 from databases import opened
+from world import refused, rows, warehouse
 
 import sqlmicro
-from sqlmicro.database import opening
+from sqlmicro.audits.row import Check
+from sqlmicro.database import opening, unfinished
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.history import ledger, remembered
+from sqlmicro.publish import consult
 
 TABLES = int(os.environ.get("TABLES", "21"))
 METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
@@ -496,3 +503,32 @@ def test_whatever_is_taken_out_of_a_ledger_is_no_fault(db: str) -> None:
         with opened(db) as connection:
             connection.execute("DELETE FROM sqlmicro.releases")
             connection.execute("INSERT INTO sqlmicro.releases FROM main.whole")
+
+
+@pytest.mark.parametrize("reason", [None, "", "  "])
+def test_a_release_is_withdrawn_for_a_reason(tmp_path: Path, reason: str | None) -> None:
+    (tmp_path / "l.duckdb").touch()
+    with refused("the reason why nobody has it"):
+        sqlmicro.ledger("withdraw", 1, reason=reason, ledger=str(tmp_path / "l.duckdb"))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_was_demanded_and_passed_over_did_not_pass(told: bool) -> None:
+    """A reason publishes a release, and makes no check of it one that has passed."""
+    missed, kept = (Check("union-k", [], value, 3, True, value >= 3) for value in (2, 4))
+    run, audit = SimpleNamespace(notes=[]), SimpleNamespace(checks=[])
+    past = SimpleNamespace(alone_because="a reason" if told else None)
+    release = SimpleNamespace(run=run, audits={None: audit}, past=past)
+    found = [consult._Finding(missed, "missed"), consult._Finding(kept, "")]
+    with nullcontext() if told else refused("missed", kind=AuditFailed, exit_code=1):
+        consult._settle(release, found, "release 1")  # type: ignore[arg-type]
+    assert [check.passed for check in audit.checks] == [None if told else False, True]
+
+
+def test_what_a_failed_run_has_entered_is_taken_back_from_every_table(tmp_path: Path) -> None:
+    names = [name for name in (*ledger.TABLES, "audits", "candidates", *remembered.TABLES) if name != "withdrawn"]
+    made = [f"CREATE TABLE sqlmicro.{name} AS SELECT unnest([1, 2, 3]) AS {key}" for name in names
+            for key in ("id" if name == "releases" else "release",)]  # fmt: skip
+    with open_warehouse(warehouse(tmp_path, "CREATE SCHEMA sqlmicro", *made)) as opened_:
+        unfinished.take_back(opened_, "", [2, 3])
+    assert [rows(tmp_path, f"FROM sqlmicro.{name}") for name in names] == [[(1,)]] * len(names)

@@ -303,3 +303,15 @@ def test_strata_missing_values_persons_and_l_in_a_table_of_all_types(tmp_path: P
             assert len({after[key][2] for key in keys}) >= case.get("min_l", 1)
             if "whose" in case.get("person", case.get("household", [])):
                 assert len({key // 2 for key in keys}) >= k
+
+
+def test_who_finds_no_class_is_emptied_on_the_day_that_patience_ends(tmp_path: Path) -> None:
+    world = World(tmp_path / "w.duckdb", random.Random(1))
+    world.begin(1)
+    for number, rows in ((1, K - 1), (2, 1)):
+        with opened(world.db) as con:
+            con.executemany("INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?, ?)",
+                            [world.new(START, 1) for _ in range(rows)])  # fmt: skip
+            con.execute("UPDATE patients SET last_visit = $1", [START - timedelta(60)])
+        told = night(world.db, number, waiting="empty", patience=0)["series"]
+        assert (told["emptied"] or 0, told["withheld"]) == (number - 1, 0)

@@ -7,6 +7,7 @@ import os
 import random
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import pytest
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import remembered
+from sqlmicro.mask.pseudonymise import _of_epoch
+from sqlmicro.system.secrets import Secret
 
 from .test_series import ODD, QUOTED, execute, make
 
@@ -342,3 +345,14 @@ series = "both"
     job.write_text(job.read_text(encoding="utf-8").replace("01-01", "01-02"), encoding="utf-8")
     sqlmicro.run(str(job))
     assert len(set(execute(db, "FROM out")[0]) & set(before[0])) == 39
+
+
+def test_two_epochs_share_no_key_of_pseudonyms() -> None:
+    secret = Secret(b"a secret of pseudonyms", "file")
+
+    def key(epoch: int) -> bytes:
+        nights = SimpleNamespace(epoch=epoch, first=lambda name, measure: measure())
+        return _of_epoch(SimpleNamespace(nights=nights, prefix="p", where="step 1"), secret)  # type: ignore[arg-type]
+
+    assert key(1) == key(1)
+    assert len({key(1), key(2), secret.value}) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
+from sqlmicro.database import risk_tables
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
 from sqlmicro.options.risks import bound
 
 N = 300
@@ -255,3 +259,26 @@ def test_in_place_the_risks_go_with_the_records(tmp_path: Path) -> None:
     found = records(db, "people")
     assert {i for i, row in found.items() if row["town"] != "ab"[i % 7 == 0]} == {0, 7}
     assert sqlmicro.ledger(db=db)["private"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE people SET town = 'Z' WHERE id = 3", "as it was when its risks were measured"),
+        ("DELETE FROM sqlmicro.record_risk WHERE id = 3", "must have the risk of every record"),
+    ],
+)
+def test_risks_of_other_records_are_refused(db: str, tmp_path: Path, change: str, said: str) -> None:
+    own = shutil.copy(db, tmp_path / "own.duckdb")
+    with opened(own) as connection:
+        connection.execute(change)
+    with pytest.raises(InputError, match=said):
+        released(str(own), "pram", ["town"], keep_probability=0.5)
+
+
+def test_the_risks_of_a_table_are_removed_with_its_records(db: str, tmp_path: Path) -> None:
+    with open_warehouse(str(shutil.copy(db, tmp_path / "own.duckdb"))) as warehouse:
+        others, own = (warehouse.full(Name("", "", table)) for table in ("others", "people"))
+        assert risk_tables.remove_of(warehouse, others) == []
+        assert risk_tables.remove_of(warehouse, own) == ["record_risk"]
+        assert risk_tables.known(warehouse) == []

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from command import run
+from world import refused, release, warehouse
 
 from sqlmicro import SqlmicroError
 
@@ -270,3 +271,10 @@ def test_a_value_missing_from_a_hierarchy_is_counted_not_named(workbench: Any, t
         (tmp_path / "bad.csv").write_text(text)
         with pytest.raises(SqlmicroError, match="hierarchy"):
             workbench.release("generalize", db, columns=["zip"], hierarchy=[f"zip={tmp_path / 'bad.csv'}"])
+
+
+def test_a_level_that_splits_one_class_is_refused(tmp_path: Path) -> None:
+    """Of [65, 70), 65 is in [60, 66) and 66 in [66, 72)."""
+    warehouse(tmp_path, persons={"age": ("INTEGER", [18, 19, 65, 66])})
+    with refused("1 of them are split", tmp_path):
+        release("generalize", tmp_path, columns=["age"], width=["age=5", "age=6"], until_k=2)

@@ -11,9 +11,11 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from world import release, warehouse
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
+from sqlmicro.mask.pram import read_matrix
 
 # Sampling
 
@@ -375,3 +377,15 @@ def test_inputs_of_the_wrong_type(workbench: Any) -> None:
         for column in ("x", "t"):
             with pytest.raises(InputError, match="works on"):
                 workbench.release(method, db, columns=[column], rest="keep", **settings)
+
+
+def test_halves_of_a_sample_are_rounded_upward(tmp_path: Path) -> None:
+    warehouse(tmp_path, persons={"i": ("INTEGER", range(3))})
+    assert release("sample", tmp_path, fraction=0.5, keep=["i"], accept_unique=["i"])["rows"] == 2
+
+
+@pytest.mark.parametrize("row", ["0.5,0.4", "0.5,0.6", "1.5,-0.5"])
+def test_rows_of_a_matrix_are_probabilities(tmp_path: Path, row: str) -> None:
+    (tmp_path / "m.csv").write_text(f",a,b\na,{row}\nb,0.5,0.5\n")
+    with pytest.raises(ParameterError, match="add up to 1"):
+        read_matrix(str(tmp_path / "m.csv"), "pram, matrix")

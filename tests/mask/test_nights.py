@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask.nights import _enough
 
 ODD = 'net "income"'
 FIRST = datetime.date(2026, 1, 1)
@@ -172,3 +174,8 @@ def test_a_hierarchy_that_has_changed_is_refused(tmp_path: Path) -> None:
     tree.write_text("Ulm,south,*\nAu,south,*\nKiel,north,*\nRom,south,*\n")
     with pytest.raises(InputError, match="the hierarchy that the recoding was made with"):
         _night(db, "generalize", 2, given)
+
+
+def test_of_a_stratum_k_are_recoded_anew_or_none() -> None:
+    strata, left = np.array([7, 7, 7, 8, 8, 8]), np.array([True, True, False, True, True, True])
+    assert _enough(strata, left, 3).tolist() == [False] * 3 + [True] * 3

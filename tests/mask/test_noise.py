@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from world import release, rows, warehouse
 
 from sqlmicro import InputError, ParameterError
 
@@ -243,3 +244,19 @@ def test_infinite_values_are_refused(workbench: Any) -> None:
     db = workbench.make({"x": ("DOUBLE", [1.0, float("inf"), 2.0])})
     with pytest.raises(InputError, match="must be finite"):
         workbench.release("noise", db, columns=["x"], kind="correlated", amount=0.1)
+
+
+def test_the_scale_of_laplace_noise_is_the_width_over_epsilon(tmp_path: Path) -> None:
+    """The mean distance from the value is the scale; its standard error is the scale over the root of n."""
+    warehouse(tmp_path, persons={"x": ("DOUBLE", [50.0] * 2000)})
+    release("noise", tmp_path, columns=["x"], kind="laplace", epsilon=0.5, lower=0.0, upper=100.0, seed="a seed")
+    assert np.mean([abs(x - 50) for (x,) in rows(tmp_path)]) == pytest.approx(200, abs=5 * 200 / np.sqrt(2000))
+
+
+def test_linear_noise_is_about_the_mean(tmp_path: Path) -> None:
+    values = [1000.0 + i % 7 for i in range(300)]
+    warehouse(tmp_path, persons={"x": ("DOUBLE", values)})
+    release("noise", tmp_path, columns=["x"], kind="linear", amount=0.5, seed="a seed")
+    found = [x for (x,) in rows(tmp_path)]
+    assert np.mean(found) == pytest.approx(np.mean(values), abs=1)
+    assert np.std(found) == pytest.approx(np.std(values), rel=0.2)

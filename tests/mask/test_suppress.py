@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from world import refused, release, warehouse
 
 from sqlmicro import SqlmicroError
 from sqlmicro.mask import suppression
@@ -361,3 +362,11 @@ def test_many_columns_and_k_beyond_the_classes(reading: str) -> None:
         size = class_sizes(entries) if reading == "own-value" else matches(entries, np.arange(len(entries.count)))
         assert size.min() >= k
         assert 0 < lost <= rows.size
+
+
+def test_the_risk_of_a_record_is_none_of_a_person(tmp_path: Path) -> None:
+    warehouse(
+        tmp_path, persons={name: ("INTEGER", [i % m for i in range(12)]) for name, m in (("p", 6), ("x", 2), ("w", 12))}
+    )
+    with refused("is the risk of a record, not of a person", tmp_path):
+        release("suppress", tmp_path, columns=["x"], keep=["w"], person=["p"], max_risk=0.5, weight="w")

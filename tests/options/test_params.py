@@ -16,6 +16,7 @@ from sqlmicro.errors import ParameterError
 from sqlmicro.options import reader
 from sqlmicro.options.catalogue import Catalogue
 from sqlmicro.options.common import names
+from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import Param, Parameter, Registered, carried, parameters, take
 from sqlmicro.verbs.compare import CompareOptions
 
@@ -114,3 +115,17 @@ def test_the_reader_is_told_what_was_given_only() -> None:
     assert given.given() == {
         "delim": ";", "quote": "'", "nullstr": ["", "NA"], "decimal_separator": ",", "encoding": "latin-1",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [float("nan"), -0.1, 1.1])
+def test_a_number_is_one_within_its_bounds(value: float) -> None:
+    with pytest.raises(ParameterError, match="must be a number from 0 to 1"):
+        Parameter("share", float, 0.5, Param("Share.", min=0, max=1)).check(value, "search")
+
+
+@pytest.mark.parametrize(
+    "given", [{"min_l": 2}, {"sensitive": ("a",)}, {"sensitive": ("a",), "min_l": 2, "hierarchical": ("a=f.csv",)}]
+)
+def test_a_limit_names_sensitive_columns_and_they_a_limit(given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        GuaranteeOptions(**given).refuse_incomplete("step 1")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlmicro.reports.disclosure import Counted, class_steps, edges, merged, pooled
+from sqlmicro.audits.missing import BeforeAfter, MissingRates
+from sqlmicro.reports.disclosure import Counted, class_steps, edges, merged, missing, pooled
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.markdown import markdown
 from sqlmicro.reports.numbers import number, plain
@@ -133,3 +134,12 @@ def test_classes_below_k_are_one_number(world: World) -> None:
     assert found["below_k"] > 0
     assert all(int(row["size"].split()[0]) >= K for row in found["class_sizes"])
     assert found["below_k"] + sum(row["records"] for row in found["class_sizes"]) == found["records"]
+
+
+def test_a_share_of_missing_values_is_of_k_who_lack_one_and_k_who_do_not() -> None:
+    def shown(count: int) -> float | None:
+        (one,) = missing(MissingRates({"a": BeforeAfter(count, count)}, BeforeAfter(10, 10)), 3)
+        assert one.before == one.after
+        return one.before
+
+    assert [shown(count) for count in (0, 1, 2, 3, 7, 8, 9, 10)] == [0.0, None, None, 0.3, 0.7, None, None, 1.0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -13,17 +15,20 @@ from conftest import reported
 from databases import insert, opened
 from hypothesis import given
 from hypothesis import strategies as st
-from world import Workbench
+from world import Workbench, warehouse
 
 import sqlmicro
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, Verdict, judge
 from sqlmicro.audits.verdict_report import Attacked, Promised
 from sqlmicro.audits.verdict_words import headline, sentence
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.reports import statement
 from sqlmicro.reports.content import Section
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.judged import after_checks
+from sqlmicro.reports.recorded import RecordedCheck, _later
+from sqlmicro.reports.risk_sections import result
 from sqlmicro.reports.sections import sections
 
 INCOME = 'net "income"'
@@ -307,3 +312,31 @@ def test_a_loss_that_was_measured_in_another_way_is_not_on_the_map(workbench: Wo
     assert len(alone.candidates) == 1
     assert {one.label for one in alone.other_candidates} == {"a", "b", "d"}
     assert "map" not in [section.key for section in sections(alone)]
+
+
+def test_persons_that_were_counted_below_k_are_no_green() -> None:
+    known = SimpleNamespace(audits=[RecordedCheck("persons (a)", 2, 5, False)], together=[])
+    found = after_checks(replace(HELD, uncounted="person"), known, [])  # type: ignore[arg-type]
+    assert found.colour == "amber"
+    assert found.not_run == ("persons (person) were never counted",)
+
+
+def test_a_check_that_was_not_made_did_not_pass() -> None:
+    said = [str(result(RecordedCheck("x", *one))) for one in ((None, 1, False), (None, 1, True), (2, 1, None))]
+    assert said == ["NOT MADE", "NOT MADE", "passed over"]
+
+
+def test_what_a_withdrawn_release_did_beside_this_one_counts_no_more(tmp_path: Path) -> None:
+    db = warehouse(
+        tmp_path,
+        "CREATE SCHEMA sqlmicro",
+        """CREATE TABLE sqlmicro.releases AS
+        FROM (VALUES (1, 'p', 's', NULL), (2, 'p', 's', 'a reason'), (3, 'q', 't', 'x'))
+        AS r(id, people, schema_hash, alone_because)""",
+        """CREATE TABLE sqlmicro.audits AS SELECT id AS release, 'union-k' AS "check", 6.0 - id AS value,
+        5.0 AS threshold, NULL::BOOLEAN AS passed FROM sqlmicro.releases""",
+    )
+    with open_warehouse(db, read_only=True) as opened_:
+        both, one = (_later(opened_, 1, withdrawn) for withdrawn in ([], [2]))
+    assert ([check.value for check in both[0]], both[1]) == ([5, 4], {2: "a reason"})
+    assert ([check.value for check in one[0]], one[1]) == ([5], {})

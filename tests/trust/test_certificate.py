@@ -23,10 +23,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from databases import insert, opened
+from world import entry, refused
 
 import sqlmicro
 from sqlmicro import verify
-from sqlmicro.publish import publish, recounted
+from sqlmicro.history.ledger import Entry
+from sqlmicro.publish import certificate, publish, recounted
 from sqlmicro.publish.certificate import Certificate, exported
 from sqlmicro.system.reporting import as_json, from_json
 
@@ -886,3 +888,31 @@ def test_a_key_of_the_agent_signs(certified: Path, tmp_path: Path) -> None:
         os.environ.pop("SSH_AUTH_SOCK", None)
         agent.terminate()
         agent.wait()
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([entry(1), entry(2, state="withdrawn")], "a release that is out"),
+        ([entry(1), entry(2, state="gone")], "a release that is out"),
+        ([entry(1, intact=False), entry(2)], "changes at release 1"),
+        ([entry(1), entry(2, intact=False)], "changes at release 2"),
+        ([entry(1), entry(2), entry(3, intact=False)], ""),
+        ([entry(1, intact=False, state="withdrawn"), entry(2, state="replaced")], "changes at release 1"),
+    ],
+)
+def test_what_is_certified_is_out_and_the_ledger_up_to_it_intact(
+    monkeypatch: pytest.MonkeyPatch, entries: list[Entry], said: str
+) -> None:
+    monkeypatch.setattr(certificate.ledger, "entries", lambda *_: entries)
+    if not said:
+        assert certificate._entry(None, None, "2") is entries[1]  # type: ignore[arg-type]
+        return
+    with refused(said):
+        certificate._entry(None, None, "2")  # type: ignore[arg-type]
+
+
+def test_of_the_settings_of_a_step_no_text_of_others_is_told() -> None:
+    own = ["age", "town"]
+    told = [certificate._told("mdav", "x", value, own) for value in (3, ["age"], ["age", "a name"], "a name", None)]
+    assert told == [3, ["age"], "(not told)", "(not told)", None]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -13,7 +14,10 @@ import pytest
 
 import sqlmicro
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.templates import Name
 from sqlmicro.erasure import copy_database, purge
+from sqlmicro.jobs import run as jobs
+from sqlmicro.publish.in_place import InPlace
 from sqlmicro.system import locks
 
 TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2
@@ -291,3 +295,14 @@ def test_who_reads_at_the_end_stops_it(replaced: Path, monkeypatch: pytest.Monke
         sqlmicro.purge(db=str(replaced))
     readers[0].communicate(b"")
     assert canary_in(replaced)
+
+
+def test_one_table_that_asks_for_a_purge_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of one file are purged together."""
+    asked: list[bool] = []
+    monkeypatch.setattr(jobs, "purge_file", lambda *given, wanted: asked.append(wanted))
+    for wanted in ((True, False), (False, True), (False, False)):
+        targets = [InPlace(None, "t", Name("f", "main", "t"), purge=one) for one in wanted]  # type: ignore[arg-type]
+        releases = [SimpleNamespace(target=one, report=SimpleNamespace(purging=None)) for one in targets]
+        jobs._purge(SimpleNamespace(options=SimpleNamespace(db="f"), progress=None), releases)  # type: ignore[arg-type]
+    assert asked == [True, True, False]

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -15,13 +16,16 @@ from typing import Any
 import duckdb
 import pytest
 from databases import opened
+from world import warehouse
 
 import sqlmicro
 from sqlmicro.database import opening
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.pseudonymise import pads
+from sqlmicro.publish import ledger_file
 from sqlmicro.system import secrets
+from sqlmicro.system.progress import Progress
 
 SEED = "correct horse battery staple 7381"
 COLUMNS = {"x": ("DOUBLE", [float(i * 7 % 40) for i in range(40)]), "id": ("BIGINT", range(40))}
@@ -309,3 +313,17 @@ def test_a_manifest_that_cannot_be_written_is_refused_before_the_work(
         )  # fmt: skip
     assert workbench.relations(db) == before
     assert (tmp_path / "there.json").read_text() == "mine"
+
+
+def test_no_two_uses_of_a_secret_share_a_key() -> None:
+    keys = [use(what) for use in (secrets.ledger_key, secrets.seal) for what in ("one", "another")]
+    assert None not in keys
+    assert len({*keys}) == 4
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604])
+def test_a_ledger_that_others_could_read_is_closed_to_them(tmp_path: Path, mode: int) -> None:
+    path = Path(warehouse(tmp_path))
+    path.chmod(mode)
+    ledger_file.found(str(path), "nightly", Progress(enabled=False), anew=False)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

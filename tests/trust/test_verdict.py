@@ -16,6 +16,8 @@ from world import Workbench
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, ParameterError
+from sqlmicro.audits.row import Check
+from sqlmicro.audits.verdict import judge
 from sqlmicro.cli import app
 
 ROWS = 400
@@ -409,3 +411,8 @@ def test_a_collation_hides_no_unique_value(tmp_path: Path) -> None:
         sqlmicro.mdav("t", db=db, columns=["x"], keep=["kept"], k=4, into="out")
     report = sqlmicro.mdav("t", db=db, columns=["x"], keep=["kept"], accept_unique=["kept"], k=4, into="out")
     assert (report["k"], report["k_released"]) == (4, 1)
+
+
+def test_of_several_releases_the_least_count_is_told() -> None:
+    checks = [Check("union-k", [], value, 5, True, value >= 5) for value in (6, 2, 9)]
+    assert judge([Check("k-anonymity", ["a"], 5, 5, True, True), *checks], {}).with_others == 2
