@@ -16,6 +16,7 @@ from naive_levels import KINDS, MASKS, NOT_SENSITIVE, NUMBERS, ONLY_NUMBERS, Row
 
 import sqlmicro as sm
 from sqlmicro.database import levels
+from sqlmicro.group.class_size import _told
 
 TABLES = int(os.environ.get("TABLES", settings.default.max_examples // 5))
 
@@ -376,3 +377,12 @@ def keeps_dates(method: str, db: str, workbench: Any) -> None:
         made = workbench.release(method, db, **given, **more, keep=["day", "at"])
         assert sorted(made.columns["day"]) == sorted(before["day"])
         assert sorted(made.columns["at"]) == sorted(before["at"])
+
+
+def test_that_a_stratum_has_fewer_is_said_where_one_has() -> None:
+    """A number that no stratum has is none without records."""
+    told = [
+        _told(5, "person", strata, np.arange(len(strata)))
+        for strata in (np.repeat([1, 3], 6), np.repeat([0, 1], [6, 3]))
+    ]
+    assert ["or all of a stratum that has fewer" in one for one in told] == [False, True]

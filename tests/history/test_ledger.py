@@ -17,14 +17,16 @@ import duckdb
 import pytest
 from command import run as command
 from databases import opened
-from world import refused, rows, warehouse
+from world import entry, refused, rows, warehouse
 
 import sqlmicro
 from sqlmicro.audits.row import Check
 from sqlmicro.database import opening, unfinished
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import ledger, remembered
+from sqlmicro.history.union import Union
 from sqlmicro.publish import consult
 
 TABLES = int(os.environ.get("TABLES", "21"))
@@ -532,3 +534,24 @@ def test_what_a_failed_run_has_entered_is_taken_back_from_every_table(tmp_path: 
     with open_warehouse(warehouse(tmp_path, "CREATE SCHEMA sqlmicro", *made)) as opened_:
         unfinished.take_back(opened_, "", [2, 3])
     assert [rows(tmp_path, f"FROM sqlmicro.{name}") for name in names] == [[(1,)]] * len(names)
+
+
+@pytest.mark.parametrize(("units", "measured"), [("aa", True), ("ab", False), ("ba", False), ("bb", False)])
+def test_one_release_whose_persons_are_known_by_other_columns_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch, units: str, measured: bool
+) -> None:
+    monkeypatch.setattr(ledger, "unit", lambda _: "a")
+    run = SimpleNamespace(roles=SimpleNamespace(person=(), row_key=("id",)))
+    book = SimpleNamespace(table=lambda _: None, told=None)
+    others = [entry(number, unit=unit) for number, unit in enumerate(units, 1)]
+    said = consult._unknown(book, run, others, Union(9, 9, 0, 9, 9))  # type: ignore[arg-type]
+    assert (said == "") is measured
+
+
+def test_a_release_that_is_withdrawn_leaves_nothing_of_its_persons(tmp_path: Path) -> None:
+    names = ("memory", "class_values", "contents")
+    made = [f"CREATE TABLE sqlmicro.{name} AS SELECT unnest([1, 2]) AS release" for name in names]
+    with open_warehouse(warehouse(tmp_path, "CREATE SCHEMA sqlmicro", *made)) as opened_:
+        ledger.withdraw(opened_, Name(opened_.catalog, "sqlmicro", "releases"), 1, "nobody has it")
+    assert [rows(tmp_path, f"FROM sqlmicro.{name}") for name in names] == [[(2,)]] * 3
+    assert rows(tmp_path, "SELECT release, reason FROM sqlmicro.withdrawn") == [(1, "nobody has it")]

@@ -22,6 +22,7 @@ import pytest
 from command import run
 
 import sqlmicro
+from sqlmicro.erasure import finder, residue
 from sqlmicro.erasure.finder import Finder
 
 CANARY = b"CANARY-"
@@ -400,3 +401,19 @@ def test_no_purge_goes_with_in_place_only(tmp_path: Path) -> None:
         sqlmicro.individual_ranking("persons", db=str(db), columns=["income"], rest="drop", into="out", no_purge=True)
     report = in_place(db, dry_run=True)
     assert (report["purged"], report["not_purged_because"]) == (False, "a dry run")
+
+
+def test_a_value_is_found_wherever_the_parts_of_a_file_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finder, "_CHUNK", 80)
+    for begins in range(60, 100):
+        (tmp_path / "file").write_bytes(b"." * begins + b"a canary that sings" + b"." * 80)
+        found = finder.Finder([b"a canary that sings"]).find_in_file(tmp_path / "file")
+        assert (found.patterns, found.times) == ({b"a canary that sings"}, 1)
+
+
+def test_what_lies_beside_a_file_is_searched_too(tmp_path: Path) -> None:
+    (tmp_path / "w.duckdb.tmp").mkdir()
+    files = [tmp_path / name for name in ("w.duckdb", "w.duckdb.wal", "w.duckdb.tmp/part", "other.log")]
+    for file in files:
+        file.touch()
+    assert {*residue._files(str(files[0]), [str(files[3])])} == {*files}

@@ -13,10 +13,13 @@ import duckdb
 import pytest
 
 import sqlmicro
+from sqlmicro import cli
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.erasure import copy_database, purge
+from sqlmicro.erasure.purge import PurgeReport, after_publishing
 from sqlmicro.jobs import run as jobs
+from sqlmicro.options.common import DisplayOptions
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.system import locks
 
@@ -306,3 +309,15 @@ def test_one_table_that_asks_for_a_purge_is_enough(monkeypatch: pytest.MonkeyPat
         releases = [SimpleNamespace(target=one, report=SimpleNamespace(purging=None)) for one in targets]
         jobs._purge(SimpleNamespace(options=SimpleNamespace(db="f"), progress=None), releases)  # type: ignore[arg-type]
     assert asked == [True, True, False]
+
+
+def test_a_purge_that_fails_is_told_of_and_ends_with_1() -> None:
+    def fails() -> PurgeReport:
+        raise OSError
+
+    made = after_publishing(fails, "it stays readable", dry=False, wanted=True)
+    assert (made.purged, made.purge_failed) == (False, True)
+    assert "it stays readable" in str(made.warning)
+    display = DisplayOptions(quiet=True)
+    codes = [cli._print("mdav", SimpleNamespace(left_unpurged=left), display, None) for left in (True, False)]
+    assert codes == [1, 0]
