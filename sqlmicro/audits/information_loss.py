@@ -111,7 +111,7 @@ def measure_all(
     nominal = [column for column in columns if column not in as_numeric]
     if not (columns or counted):
         return UNKNOWN
-    full = _full(warehouse, (original, released), [*numeric, *counted])
+    full = _full(warehouse, (original, released), [*dict.fromkeys((*numeric, *counted))])
     whole = [column for column in numeric if aligned and column in full]
     others = [column for column in numeric if column not in whole]
     gaps = [column for column in counted if column not in full]

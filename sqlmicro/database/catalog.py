@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sqlmicro.database import postgres
-from sqlmicro.database.duckdb_protocol import DuckDB
+from sqlmicro.database.duckdb_protocol import DuckDB, Mirrors
 from sqlmicro.database.templates import Name, ident
 from sqlmicro.errors import InputError, ParameterError
 
@@ -52,26 +52,46 @@ def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
 
 def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
-    place = list(warehouse.full(name))
-    mirror = warehouse.mirrors.get(place[0].lower())
-    if mirror:
-        mirror.find(warehouse, place[1])
-    tables = warehouse.query("catalog", _TABLE, place)
-    found = tables or warehouse.query("catalog", _VIEW, place)
-    if not found:
+    mirror = _looked_at(warehouse, name)
+    found = _relations(warehouse, name).get(name.table.lower())
+    if found is None:
         return None
-    relation = _reached(warehouse, Name(*found[0]))
-    return relation, bool(tables) and (mirror is None or mirror.is_table(relation))
+    relation, is_table = found
+    return _reached(warehouse, relation), is_table and (mirror is None or mirror.is_table(relation))
 
 
 def find_beside(warehouse: DuckDB, names: Sequence[Name]) -> list[Name | None]:
     """Look tables or views of one schema up at once, as `find_relation` does one after the other."""
-    catalog, schema, _ = warehouse.full(names[0])
-    if mirror := warehouse.mirrors.get(catalog.lower()):
+    _looked_at(warehouse, names[0])
+    there = _relations(warehouse, names[0])
+    found = [there.get(name.table.lower()) for name in names]
+    return [one and _reached(warehouse, one[0]) for one in found]
+
+
+def _looked_at(warehouse: DuckDB, name: Name) -> Mirrors | None:
+    """Return the server of a relation, if it is on one, which is asked for the tables of releases first."""
+    catalog, schema, _ = warehouse.full(name)
+    mirror = warehouse.mirrors.get(catalog.lower())
+    if mirror:
         mirror.find(warehouse, schema)
-    asked = [catalog, schema, list(range(len(names))), [name.table for name in names]]
-    found = {place: _reached(warehouse, Name(*name)) for place, *name in warehouse.query("catalog", _BESIDE, asked)}
-    return [found.get(place) for place in range(len(names))]
+    return mirror
+
+
+def _relations(warehouse: DuckDB, name: Name) -> dict[str, tuple[Name, bool]]:
+    """Return the relations in the schema of a name, by theirs in small letters, and whether each is a table.
+
+    Of a database that only this process can write to they stay until a statement changes something.
+    """
+    catalog, schema, _ = warehouse.full(name)
+
+    def listed() -> dict[str, tuple[Name, bool]]:
+        rows = warehouse.query("catalog", _LISTED, [catalog, schema])
+        return {table.lower(): (Name(database, of, table), is_table) for database, of, table, is_table in rows}
+
+    staged = catalog.lower() in map(str.lower, warehouse.stagings)
+    if staged or catalog.lower() in warehouse.mirrors or kind_of(warehouse, catalog) != "duckdb":
+        return listed()
+    return warehouse.once(("relations", catalog.lower(), schema.lower()), listed)
 
 
 def _reached(warehouse: DuckDB, relation: Name) -> Name:
@@ -84,30 +104,18 @@ def _reached(warehouse: DuckDB, relation: Name) -> Name:
     return relation
 
 
-_TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
-WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)"""
-_VIEW = """SELECT database_name, schema_name, view_name FROM duckdb_views()
-WHERE database_name <> 'system' AND NOT internal AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
-  AND lower(view_name) = lower($3)"""
-
-_BESIDE = """SELECT place, database_name, schema_name, name FROM (
-  SELECT database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE lower(database_name) = lower($1)
-  UNION ALL
-  SELECT database_name, schema_name, view_name FROM duckdb_views()
-  WHERE database_name <> 'system' AND NOT internal AND lower(database_name) = lower($1))
-JOIN (SELECT unnest($3) AS place, unnest($4) AS asked) ON lower(name) = lower(asked)
-WHERE lower(schema_name) = lower($2)"""
+_LISTED = """SELECT database_name, schema_name, table_name, true FROM duckdb_tables()
+WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
+UNION ALL
+SELECT database_name, schema_name, view_name, false FROM duckdb_views()
+WHERE database_name <> 'system' AND NOT internal
+  AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)"""
 
 
 def tables_of(warehouse: DuckDB, names: Sequence[Name]) -> set[str]:
     """Return which tables of one schema are there, by their names in lower case."""
-    catalog, schema, _ = warehouse.full(names[0])
-    found = warehouse.query("catalog", _TABLES, [catalog, schema, [name.table.lower() for name in names]])
-    return {str(name) for (name,) in found}
-
-
-_TABLES = """SELECT lower(table_name) FROM duckdb_tables()
-WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND list_contains($3, lower(table_name))"""
+    there = _relations(warehouse, names[0])
+    return {name for name in (name.table.lower() for name in names) if there.get(name, (None, False))[1]}
 
 
 def schema_exists(warehouse: DuckDB, name: Name) -> bool:

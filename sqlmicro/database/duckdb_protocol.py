@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlmicro.database.connection import Deferred
 from sqlmicro.database.templates import Name, Sql
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sqlmicro.database.pinned import PinnedObjects
+
+T = TypeVar("T")
 
 
 class Mirrors(Protocol):
@@ -70,6 +72,8 @@ class DuckDB(Warehouse, Protocol):
     """The servers beside it, by the names of their databases here in small letters."""
     sealable: bool
     """Whether the connection is ours, so that nobody else attaches databases to it."""
+    stagings: list[str]
+    """The databases in which relations are staged."""
 
     @property
     def catalog(self) -> str:
@@ -88,6 +92,9 @@ class DuckDB(Warehouse, Protocol):
 
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
+
+    def once(self, key: Hashable, ask: Callable[[], T]) -> T:
+        """Return what `ask` returns; where the connection is ours, as it did unless a statement was run meanwhile."""
 
     def reach(self, objects: PinnedObjects) -> None:
         """Let the database read objects of a store: those that are added."""

@@ -7,7 +7,7 @@ connection closes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database import built_ins, filled, mirror
 from sqlmicro.database.catalog import free_name
+from sqlmicro.database.columns import Column
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
+_READING = ("SELECT", "DESCRIBE")
+"""How a look-up begins that changes nothing."""
 
 
 class DuckDBWarehouse(InOnePlace):
@@ -66,6 +69,8 @@ class DuckDBWarehouse(InOnePlace):
         self.secrets: dict[str | None, Secret] = {}
         self.stagings: list[str] = []
         self.staging = ""
+        self._answers: dict[Hashable, Any] = {}
+        self._of_run: set[Name] = set()
         self.come_first()
         self.log.append(Logged("search path", self.place.path + ";"))
         self.add_staging()
@@ -111,8 +116,10 @@ class DuckDBWarehouse(InOnePlace):
         target = self.staged(into)
         made = "CREATE OR REPLACE VIEW {{ t | ident }}" if view else "CREATE OR REPLACE TABLE {{ t | ident }}"
         text = statement(made + " AS\n{{ select }};", t=target, select=render(template, **params))
+        self._will_stage(target, is_of_run=not view or self._reads_only_run(params.values()))
         with self.progress.stage(into.replace("_", " "), rows, share=self._share):
-            self._run_logged(template, text)
+            self.log.append(Logged(template, text))
+            self._call(template, lambda: self._connection.execute(text))
         return target
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
@@ -170,14 +177,20 @@ class DuckDBWarehouse(InOnePlace):
     def fill(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
         """Create the staging relation `into` from records of Arrow's, which is not logged."""
         target = self.staged(into)
-        self.pour(records, "CREATE OR REPLACE TABLE {{ t | ident }} AS SELECT * FROM {{ view | ident }}", t=target)
+        self._will_stage(target, is_of_run=True)
+        self._pour(records, "CREATE OR REPLACE TABLE {{ t | ident }} AS SELECT * FROM {{ view | ident }}", t=target)
         return target
 
     def pour(self, records: pa.Table | pa.RecordBatchReader, text: str, /, **params: Any) -> None:
         """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
+        self._answers.clear()
+        self._pour(records, text, **params)
+
+    def _pour(self, records: pa.Table | pa.RecordBatchReader, text: str, /, **params: Any) -> None:
         view = self.lent(records)
+        bound = statement(text, view=view, **params)
         try:
-            self.query("pour", text, view=view, **params)
+            self._call("pour", lambda: self._connection.execute(bound).fetchall())
         finally:
             self._call("pour", lambda: self._connection.unregister(view.table))
 
@@ -216,6 +229,7 @@ class DuckDBWarehouse(InOnePlace):
     def rehearse(self, into: str, select: Sql) -> Name:
         """Create a staging relation that stands for one a dry run does not publish."""
         target = self.staged(into)
+        self._will_stage(target, is_of_run=True)
         text = "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }}"
         self.execute(into, text, target=target, select=select)
         return target
@@ -223,6 +237,10 @@ class DuckDBWarehouse(InOnePlace):
     def insert(self, title: str, text: str, values: Sequence[object], /, **params: Any) -> None:
         """Run one statement with bound values; the values stay out of the log."""
         bound = statement(text, **params)
+        if bound.startswith("SET VARIABLE"):  # which a view may read
+            self._answers = {key: found for key, found in self._answers.items() if _is_of_catalog(key)}
+        elif not bound.startswith("SET"):
+            self._answers.clear()
         self._call(title, lambda: self._connection.execute(bound, list(values)))
 
     def attach(self, text: str, /, **params: Any) -> None:
@@ -233,6 +251,7 @@ class DuckDBWarehouse(InOnePlace):
         Exception
             What the database raises.
         """
+        self._answers.clear()
         interruptible(partial(self._connection.execute, statement(text, **params)), self._connection.interrupt)
 
     def reach(self, objects: PinnedObjects) -> None:
@@ -243,7 +262,45 @@ class DuckDBWarehouse(InOnePlace):
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
         bound = statement(text, **params)
-        return self._call(title, lambda: self._connection.execute(bound, list(values)).fetchall())
+
+        def ask() -> list[tuple[Any, ...]]:
+            return self._call(title, lambda: self._connection.execute(bound, list(values)).fetchall())
+
+        if not bound.startswith(_READING):
+            self._answers.clear()
+        elif not values and self.sealable and self._reads_only_run(params.values()):
+            known = self._answers.get(bound)
+            found: list[tuple[Any, ...]] = ask() if known is None else known
+            if bound.startswith("DESCRIBE") or len(found) == 1:  # records are not kept
+                self._answers[bound] = found
+            return [*found]
+        return ask()
+
+    def once(self, key: Hashable, ask: Callable[[], T]) -> T:
+        """Return what `ask` returns; where the connection is ours, as it did unless a statement was run meanwhile.
+
+        One that makes a new relation in staging changes no answer about others.
+        """
+        if key in self._answers:
+            known: T = self._answers[key]
+            return known
+        found = ask()
+        if self.sealable:
+            self._answers[key] = found
+        return found
+
+    def _will_stage(self, target: Name, *, is_of_run: bool) -> None:
+        """Forget answers about a relation that is replaced, and about views of it."""
+        if target in self._of_run:
+            self._answers.clear()
+            self._of_run.discard(target)
+        if is_of_run:
+            self._of_run.add(target)
+
+    def _reads_only_run(self, values: Iterable[object]) -> bool:
+        """Tell whether parameters name relations, and only such whose records nobody but this run can change."""
+        found = [*_relations(values)]
+        return bool(found) and all(one in self._of_run for one in found)
 
     def set_key(self, name: str, key: str) -> None:
         """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
@@ -294,6 +351,7 @@ class DuckDBWarehouse(InOnePlace):
                 done = self.committed = True
         except BaseException:
             if not done:
+                self._answers.clear()
                 mirror.roll_back(self)
                 with contextlib.suppress(Exception):
                     self._connection.rollback()
@@ -307,6 +365,7 @@ class DuckDBWarehouse(InOnePlace):
             yield
             self.query("aside", "COMMIT")
         except BaseException:
+            self._answers.clear()
             with contextlib.suppress(Exception):
                 self._connection.rollback()
             raise
@@ -316,6 +375,7 @@ class DuckDBWarehouse(InOnePlace):
         """Read, in the block, what is committed by now, whatever transaction is open."""
         own = self._connection
         self._connection = own.cursor()
+        self._answers.clear()
         try:
             # A cursor has the path of the database, in which the owner's macros come first.
             self._connection.execute(self.place.path)
@@ -323,6 +383,7 @@ class DuckDBWarehouse(InOnePlace):
         finally:
             close(self._connection)
             self._connection = own
+            self._answers.clear()
 
     # The catalog
 
@@ -387,6 +448,7 @@ class DuckDBWarehouse(InOnePlace):
 
     def _run_logged(self, title: str, text: Sql | str) -> None:
         self.log.append(Logged(title, text))
+        self._answers.clear()
         self._call(title, lambda: self._connection.execute(text))
 
     def _call(self, title: str, function: Callable[[], T]) -> T:
@@ -396,3 +458,20 @@ class DuckDBWarehouse(InOnePlace):
         except Exception as error:
             failure = wrapped(title, error, self.reading, self.objects.values())
         raise failure  # out of the block: the database's own error, which may quote records, is not its context
+
+
+def _is_of_catalog(key: Hashable) -> bool:
+    return not isinstance(key, str) or key.startswith("DESCRIBE")
+
+
+def _relations(values: Iterable[object]) -> Iterator[Name | None]:
+    """Yield the relations among the parameters of a template; None for what may be one."""
+    for value in values:
+        if isinstance(value, Name):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _relations(value.values())
+        elif isinstance(value, list | tuple | set | frozenset):
+            yield from _relations(value)
+        elif not isinstance(value, str | int | float | Column | None):
+            yield None

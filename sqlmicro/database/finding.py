@@ -38,7 +38,7 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
         if reader:
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
-        _refuse_shadowed(warehouse, relation, is_table)
+        may_collate = _refuse_shadowed(warehouse, relation, is_table)
         if mirror := warehouse.mirrors.get(relation.catalog.lower()):
             mirror.read(warehouse, relation)
         # The views of a server or of SQLite read nothing but their own tables.
@@ -50,7 +50,7 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
                 relation, table, columns, is_table, reads=read.patterns, reads_more=not read.all,
                 definition=read.definition,
             )  # fmt: skip
-        return Source(relation, table, describe(warehouse, relation), is_table)
+        return Source(relation, table, describe(warehouse, relation, may_collate=may_collate), is_table)
     kind, colon, folder = table.partition(":")
     if colon and kind in LAKES:
         if reader:
@@ -129,24 +129,29 @@ def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:
             warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
 
 
-def _refuse_shadowed(warehouse: DuckDB, relation: Name, is_table: bool) -> None:
+def _refuse_shadowed(warehouse: DuckDB, relation: Name, is_table: bool) -> bool:
     """Refuse records that the owner's macros compute, where our statements would take DuckDB's functions for them.
 
-    Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0.
+    Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0. Tell whether
+    columns of the relation may carry a collation: those of a table whose definition has none do not.
     """
     if relation.catalog != warehouse.catalog:
-        return
+        return True
     by_session = not is_table and warehouse.version.startswith("v1.")
-    generated = warehouse.query(
+    ((generated, defined, collated),) = warehouse.query(
         "catalog",
-        "SELECT count(*) FROM duckdb_tables() WHERE database_name = $1 AND contains(upper(sql), 'GENERATED ALWAYS AS') "
-        "AND ($4 OR (schema_name = $2 AND table_name = $3))",
+        "SELECT count(*) FILTER (WHERE contains(upper(sql), 'GENERATED ALWAYS AS') "
+        "AND ($4 OR (schema_name = $2 AND table_name = $3))), "
+        "count(*) FILTER (WHERE schema_name = $2 AND table_name = $3), "
+        "count(*) FILTER (WHERE schema_name = $2 AND table_name = $3 AND contains(upper(sql), 'COLLATE')) "
+        "FROM duckdb_tables() WHERE database_name = $1",
         [*relation, not is_table],
     )
-    if by_session or generated[0][0]:
+    if by_session or generated:
         what = "a view" if by_session else "a generated column"
         must = f"{what} must get the same values here as in the session of its owner"
         warehouse.refuse_shadowing("--table", must, "Give the macros names that no function of DuckDB has")
+    return not is_table or not defined or bool(collated)
 
 
 def is_elsewhere(text: str, attached: Collection[str]) -> bool:
@@ -174,11 +179,13 @@ def beside(folder: Path, text: str) -> str:
     return text if file_format(text) is None or is_url(text) else str(folder / text)
 
 
-def describe(warehouse: DuckDB, relation: Name) -> tuple[Column, ...]:
-    """Return the columns of a relation, told apart by type and collation."""
+def describe(warehouse: DuckDB, relation: Name, *, may_collate: bool = True) -> tuple[Column, ...]:
+    """Return the columns of a relation, told apart by type and collation, which only text has."""
     described = warehouse.describe(relation)
     if any("\0" in name for name, _ in described):
         raise InputError("--table", "a column has a name without NUL characters", "one with them")
+    if not may_collate or not any(kind == "VARCHAR" for _, kind in described):
+        return tuple(make_columns(described, frozenset()))
     aliases = [(name, f"c{index}") for index, (name, _) in enumerate(described)]
     probe = warehouse.staged("no_rows")
     warehouse.run("load/no_rows.sql", "no_rows", relation=relation, columns=aliases)

@@ -89,6 +89,7 @@ def open_warehouse(
                     warehouse = DuckDBWarehouse(connection, db, progress or Progress(enabled=False))
                     warehouse.temp = temp
                 if later:
+                    warehouse.kinds[warehouse.catalog] = "duckdb"
                     warehouse.deferred[warehouse.catalog.lower()] = Deferred(warehouse.catalog, str(db), "--db")
                 unfinished.tell(warehouse, settles=not reads, purging=purging)
                 yield warehouse

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.database.catalog import tables_of
 from sqlmicro.database.templates import Name
 from sqlmicro.system import moves
 from sqlmicro.system.moves import Move
@@ -34,7 +35,6 @@ _OF_RELEASES = (
 """The tables with rows of releases; what they held before a release is found again when its rows are removed."""
 _DEFINITION = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   run VARCHAR, release BIGINT, state VARCHAR, path VARCHAR, kept VARCHAR, digest VARCHAR)"""
-_EXISTS = """SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"""
 _live: set[str] = set()
 """The runs of this process that are putting files in place: other threads leave them alone."""
 
@@ -51,7 +51,7 @@ class _Placing:
 
 def exists(warehouse: DuckDBWarehouse, catalog: str = "") -> bool:
     """Tell whether a database has the table of what is unfinished."""
-    return bool(warehouse.query(_TITLE, _EXISTS, list(_table(warehouse, catalog=catalog))))
+    return bool(tables_of(warehouse, [_table(warehouse, catalog=catalog)]))
 
 
 def note_not_purged(warehouse: DuckDBWarehouse, catalog: str, release: int) -> None:
@@ -118,9 +118,10 @@ def end(warehouse: DuckDBWarehouse, run: str) -> None:
 
 def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> None:
     """Forget a run, in the open transaction, and the releases that were recorded for it."""
+    there = tables_of(warehouse, [_table(warehouse, table) for table in _OF_RELEASES])
     for table in _OF_RELEASES:
         name = _table(warehouse, table)
-        if warehouse.query(_TITLE, _EXISTS, list(name)):
+        if table in there:
             warehouse.insert(
                 _TITLE,
                 "DELETE FROM {{ t | ident }} WHERE list_contains($1, {{ c | ident }})",

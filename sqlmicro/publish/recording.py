@@ -48,6 +48,7 @@ RECORDED = (
 """The columns of sqlmicro.releases."""
 _INSERT = """INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
   $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)"""
+_LAST = "SELECT id, entry FROM {{ r | ident }} WHERE id IS NOT NULL ORDER BY id DESC LIMIT 1"
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
   counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
@@ -84,14 +85,14 @@ def record(
         warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=schema)
     warehouse.query("record", target.record_definition(_RELEASES), name=releases)
     warehouse.query("record", _AUDITS, name=checks)
-    number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
-    report.release = number
+    before = warehouse.query("record", _LAST, r=releases)
+    number = report.release = int(before[0][0]) + 1 if before else 1
     if isinstance(target, InPlace) and not target.on_server:
         gone = risk_tables.remove_of(warehouse, target.name)
         run.notes += [f"removed sqlmicro.{name}: the risks of records that are no longer there" for name in gone]
     if isinstance(target, InPlace) and not target.on_server and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
-    entry = _entry(warehouse, run, target, report, audits[None], started, kept)
+    entry = _entry(warehouse, run, target, report, audits[None], started, before, kept)
     warehouse.insert("record", _INSERT, entry, r=releases)
     if report.printed.candidates:
         candidates = target.record_table(warehouse, "candidates")
@@ -109,6 +110,7 @@ def _entry(
     report: ReleaseReport,
     checks: Sequence[Check],
     started: float,
+    before: Sequence[tuple[object, ...]],
     kept: Kept | None,
 ) -> list[object]:
     """Return what is recorded of a release, with the hash that ties it to the entry before it."""
@@ -119,7 +121,7 @@ def _entry(
     audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
     evidence = (report.parameters, promised, report.recounted, report.consulted, audited, report.versions)
     made, *found, versions = (json.dumps(as_json(one)) for one in evidence)
-    previous = _previous(warehouse, target.record_table(warehouse, "releases"), report.release)
+    previous = str(before[0][1]) if before else None
     at = datetime.fromtimestamp(started, UTC).replace(tzinfo=None, microsecond=0)
     place, digest = kept or Kept(ledger.place(target.name and warehouse.full(target.name), target.place), None)
     where = [report.source, run.source.people, ledger.schema_hash(run.source.columns), ledger.unit(run),
@@ -152,14 +154,6 @@ def _entry(
         *(report.alone_because, digest, *night, previous, entry),
         *found[1:],
     ]
-
-
-def _previous(warehouse: DuckDBWarehouse, releases: Name, number: int) -> str | None:
-    """Return the hash of the last entry before the one of this number."""
-    rows = warehouse.query(
-        "record", "SELECT entry FROM {{ r | ident }} WHERE id < $1 ORDER BY id DESC LIMIT 1", [number], r=releases
-    )
-    return str(rows[0][0]) if rows else None
 
 
 def _add_checks(warehouse: DuckDBWarehouse, table: Name, release: int, of: str, checks: Sequence[Check]) -> None:

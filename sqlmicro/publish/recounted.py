@@ -63,9 +63,10 @@ def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
     AuditFailed
         When something else is found than the audits found.
     """
-    if run.warehouse.count(audited.relation) > MOST_ROWS:
+    rows = run.warehouse.count(audited.relation)
+    if rows > MOST_ROWS:
         return _left_to_audits(run, audited)
-    return _recounted(run, audited, _of_relation(run, audited))
+    return _recounted(run, audited, _of_relation(run, audited), rows)
 
 
 def _left_to_audits(run: Run, audited: OutputAudit) -> OutputAudit:
@@ -131,11 +132,12 @@ def _of_folder(path: Path) -> Iterator[Any]:
             yield batch
 
 
-def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
+def _recounted(run: Run, audited: OutputAudit, read: Reader, rows: int | None = None) -> OutputAudit:
     must = "without the database, what was written must be found to be what the audits have found"
     try:
         with run.timed("recount"):
-            rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
+            if rows is None:
+                rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
             apart = {name for batch in islice(read(None), 1) for name in special(batch)}
             every = _claims(run, audited)
             plain = [one for one in every if not apart & {*one.columns, one.sensitive}]
