@@ -31,9 +31,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+try:  # what pyarrow.compute wraps: making the wrappers of all its functions takes as long as loading the rest
+    from pyarrow._compute import call_function as call
+except ImportError:
+    from pyarrow.compute import call_function as call
 
 FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
+JOIN = "binary_join_element_wise"
 quoted = json.JSONEncoder(ensure_ascii=False).encode  # so that no name can be taken for several, or for words of ours
 
 
@@ -82,16 +87,18 @@ def regular(path: Path) -> Any:
 
 def batches(path: Path) -> Iterator[Any]:
     """Yield the records of a file as Arrow record batches."""
-    from pyarrow import csv, parquet
-
     packed = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     kind = path.with_suffix("").suffix if packed else path.suffix
     files = [pa.CompressedInputStream(regular(path), packed) if packed else regular(path) for _ in range(2)]
     if kind == ".parquet":
+        from pyarrow import parquet
+
         yield from parquet.ParquetFile(files[0]).iter_batches(1 << 16)
     elif kind == ".arrow":
         yield from pa.ipc.open_file(files[0]).read_all().to_batches()
     elif kind == ".csv":
+        from pyarrow import csv
+
         quoted, large = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=1 << 24)
         names = csv.open_csv(files[0], large, quoted).schema.names
         as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[""],
@@ -108,7 +115,10 @@ def plain(column: Any, by_value: bool = False) -> Any:
     if pa.types.is_nested(column.type) or "interval" in str(column.type):
         raise RefusedError("columns of lists, structures and intervals cannot be recounted", 2)
     if by_value and pa.types.is_floating(column.type):
-        return pc.if_else(pc.is_nan(column), float("nan"), pc.add(column.cast("float64"), 0.0))
+        column = column.cast("float64")
+        return call(
+            "if_else", [call("is_nan", [column]), pa.scalar(float("nan")), call("add", [column, pa.scalar(0.0)])]
+        )
     return column.view(f"int{column.type.bit_width}") if pa.types.is_floating(column.type) else column
 
 
@@ -120,9 +130,9 @@ def content(records: Iterable[Any]) -> str:
         for column in map(plain, batch.columns):
             found = column.view(f"int{column.type.bit_width}") if pa.types.is_temporal(column.type) else column
             text = (found if pa.types.is_binary(found.type) else found.cast("string")).cast("binary")
-            length = pc.binary_length(text).cast("string").cast("binary")
-            cells.append(pc.fill_null(pc.binary_join_element_wise(length, text, b":"), b"N"))
-        rows += (hashlib.sha256(row).digest() for row in pc.binary_join_element_wise(*cells, b"").to_pylist())
+            length = call("binary_length", [text]).cast("string").cast("binary")
+            cells.append(call("coalesce", [call(JOIN, [length, text, pa.scalar(b":")]), pa.scalar(b"N")]))
+        rows += (hashlib.sha256(row).digest() for row in call(JOIN, [*cells, pa.scalar(b"")]).to_pylist())
     return hashlib.sha256(kinds.encode() + b"\n" + b"".join(sorted(rows))).hexdigest()
 
 
@@ -139,32 +149,36 @@ def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: A
         rows, kinds = rows + len(batch), [[field.name, str(field.type)] for field in batch.schema]
         for (name, by_value), part in parts.items():
             kept = plain(batch.column(name), by_value)
-            part.append(kept if pa.types.is_primitive(kept.type) else kept.dictionary_encode())
+            part.append(kept if pa.types.is_primitive(kept.type) else call("dictionary_encode", [kept]))
     read = {key: pa.chunked_array(part).unify_dictionaries() for key, part in parts.items() if rows}
     some = [*{key: 0 for keys in asked if keys[1:] or keys[0][1] for key in keys if rows}]
-    whole = dict(zip(some, each(lambda key: read[key].dictionary_encode(), some), strict=True))
+    whole = dict(zip(some, each(lambda key: call("dictionary_encode", [read[key]]), some), strict=True))
     size = {key: 1 + len(chunks.chunk(0).dictionary) for key, chunks in whole.items()}
-    numbers = {key: pa.concat_arrays([one.indices for one in whole[key].chunks]).cast("int64") for key in whole}
+    numbers = {key: pa.concat_arrays([one.indices for one in whole[key].chunks]) for key in whole}
     for one, keys in zip(claims, asked, strict=True):
         code, span = read[keys[0]] if rows and keys[0] not in whole else integer(0), 1  # a value alone is a class
         for key in [key for key in keys if key in whole]:  # the numbers of a record, NULL the last, are digits of one
             if span * size[key] >= 1 << 62:
-                code, span = code.dictionary_encode().indices.cast("int64"), rows
-            number = pc.fill_null(numbers[key], integer(size[key] - 1))
-            code, span = pc.add(pc.multiply(code, integer(size[key])), number), span * size[key]
-        classes = pa.table({"code": code}).group_by("code", use_threads=False) if rows else None
-        many = classes.aggregate([([], "count_all")])["count_all"].value_counts().to_pylist() if classes else []
+                code, span = call("dictionary_encode", [code]).indices, rows
+            number = call("coalesce", [numbers[key], integer(size[key] - 1)])
+            code, span = call("add", [call("multiply", [code, integer(size[key])]), number]), span * size[key]
+        many = counts(counts(code).field(1)).to_pylist() if rows else []
         sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
         values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and keys[-1][1] else []
         found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
     return rows, kinds, found
 
 
+def counts(values: Any) -> Any:
+    """Return the values that occur, and how often each."""
+    return call("value_counts", [values])
+
+
 def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
     """Return the fewest values of a class; with a distance how far they are at most from those of all records."""
-    pairs = code.value_counts()
+    pairs = counts(code)
     if distance is None:
-        return min(pc.divide(pairs.field(0), integer(len(values))).value_counts().field(1).to_pylist())
+        return min(counts(call("divide", [pairs.field(0), integer(len(values))])).field(1).to_pylist())
     classes, every = dict[int, Counter[Any]](), Counter[Any]()
     for pair, number in zip(pairs.field(0).to_pylist(), pairs.field(1).to_pylist(), strict=True):
         classes.setdefault(pair // len(values), Counter())[value := values[pair % len(values)]] = number

@@ -16,6 +16,7 @@ from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
 from sqlmicro.registry import Loss, Promise, Tick
+from sqlmicro.system.arrow import whole_numbers
 from sqlmicro.system.parallel import Counter, each_sized
 
 if TYPE_CHECKING:
@@ -409,4 +410,5 @@ class Work:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
-        return self.load(pa.table({"row_id": row_id, "label": labels}), into, f"filled with groups that {kernel} made")
+        filled = pa.table({"row_id": whole_numbers(row_id), "label": whole_numbers(labels)})
+        return self.load(filled, into, f"filled with groups that {kernel} made")

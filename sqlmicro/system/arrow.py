@@ -43,6 +43,18 @@ def as_arrays(table: pa.Table) -> dict[str, np.ndarray]:
     return {name: columns.pop(name).to_numpy() for name in [*columns]}
 
 
+def whole_numbers(found: np.ndarray) -> pa.Array:
+    """Return whole numbers as Arrow has them: pyarrow.array loads what NumPy has for masks, which takes 20 ms."""
+    import pyarrow as pa
+
+    if found.dtype.kind != "i" or not found.dtype.isnative:
+        return pa.array(found)
+    kind = getattr(pa, found.dtype.name)()
+    return pa.Array.from_buffers(
+        kind, len(found), [None, pa.py_buffer(found if found.flags.c_contiguous else found.copy())]
+    )
+
+
 class _Watching:
     """Finds pyarrow as Python does, and has it look for pandas as soon as it is imported."""
 
