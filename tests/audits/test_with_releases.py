@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import run as command
 from databases import insert, opened
-from world import entry, refused
+from world import entry, execute, refused
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -20,11 +20,6 @@ from sqlmicro.verbs import with_releases
 
 ODD = 'net "income"'
 GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "alone_because": "test"}
-
-
-def execute(db: str, *statements: str) -> list[Any]:
-    with opened(db) as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 @pytest.fixture

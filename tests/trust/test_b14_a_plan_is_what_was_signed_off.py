@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import opened
+from world import execute
 
 import sqlmicro
 from sqlmicro.jobs import approval, run
@@ -39,11 +39,6 @@ def plan(tmp_path: Path) -> Path:
     (tmp_path / "p.toml").write_text(POLICY)
     assert sqlmicro.plan(str(tmp_path / "p.toml"))["passed"]
     return tmp_path / "p.plan.json"
-
-
-def execute(folder: Path, *statements: str) -> list[Any]:
-    with opened(folder / "w.duckdb") as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 def edited(plan: Path, change: Callable[[Any], object]) -> str:

@@ -15,6 +15,7 @@ import labelled
 import pytest
 from databases import insert, opened
 from typer.testing import CliRunner
+from world import execute, rows, warehouse
 
 import sqlmicro
 from sqlmicro.cli import app
@@ -32,20 +33,7 @@ VISITS = """CREATE TABLE visits AS SELECT
 @pytest.fixture
 def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "0123456789abcdef0123456789abcdef")
-    path = str(tmp_path / "w.duckdb")
-    with opened(path) as connection:
-        connection.execute(VISITS)
-    return path
-
-
-def rows(db: str, sql: str) -> list[tuple]:
-    with opened(db, read_only=True) as connection:
-        return connection.execute(sql).fetchall()
-
-
-def table(db: str, sql: str) -> None:
-    with opened(db) as connection:
-        connection.execute(sql)
+    return warehouse(tmp_path, VISITS)
 
 
 def kinds(db: str, name: str, **options: object) -> dict[str, str | None]:
@@ -151,7 +139,7 @@ def test_nothing_shown_is_a_value(db: str) -> None:
 
 def test_whatever_the_type_and_wherever_inside(db: str) -> None:
     mail = "'p' || i || '@example.org'"
-    table(
+    execute(
         db,
         f'''CREATE TABLE typed AS SELECT {{'a': {mail}, 'n': i}} AS s, [{mail}] AS l, MAP {{{mail}: i}} AS m,
         json_object('x', json_object('y', {mail})) AS j, CAST(json_object('x', {mail}) AS VARCHAR) AS t,
@@ -172,12 +160,12 @@ def test_whatever_the_type_and_wherever_inside(db: str) -> None:
 
 def test_one_in_a_hundred_values_is_enough_for_an_address(db: str) -> None:
     text = "CASE WHEN i % 50 = 0 THEN 'ask a' || i || '@b.de' ELSE 'text ' || i END"
-    table(db, f"CREATE TABLE notes AS SELECT {text} AS t FROM (SELECT i % 500 AS i FROM range(3000) AS r(i))")
+    execute(db, f"CREATE TABLE notes AS SELECT {text} AS t FROM (SELECT i % 500 AS i FROM range(3000) AS r(i))")
     assert kinds(db, "notes") == {"t": "e-mail addresses"}
 
 
 def test_numbers_without_a_country_need_a_name_or_a_region(db: str) -> None:
-    table(
+    execute(
         db,
         """CREATE TABLE calls AS SELECT printf('030 %07d', 1234567 + 7919 * i) AS a, printf('030 %07d', i) AS telefon,
         10000000 + 7919 * i AS b FROM range(100) AS r(i)""",
@@ -193,8 +181,8 @@ def test_the_order_of_the_table_does_not_matter(db: str) -> None:
     names = ["anna", "bernd", "carla", "dieter", "emma", "Haus", "Baum", "Weg", "rot", "blau"]
     values = [f"('{r} {i}@x.de', '{r}')" for i, r in enumerate(names * 300)]
     for name in ("a", "b"):
-        table(db, f"CREATE TABLE {name}(mail VARCHAR, word VARCHAR)")
-        table(db, f"INSERT INTO {name} VALUES {', '.join(values)}")
+        execute(db, f"CREATE TABLE {name}(mail VARCHAR, word VARCHAR)")
+        execute(db, f"INSERT INTO {name} VALUES {', '.join(values)}")
         random.Random(7).shuffle(values)
     first, second = (sqlmicro.profile(name, db=db)["columns"] for name in ("a", "b"))
     assert first == second
@@ -203,7 +191,7 @@ def test_the_order_of_the_table_does_not_matter(db: str) -> None:
 @pytest.mark.slow
 def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
     """Lists of thousands of values, thousands of keys, and nesting: bounded work, and no fault."""
-    table(db, """CREATE TABLE docs AS SELECT
+    execute(db, """CREATE TABLE docs AS SELECT
       '{' || (SELECT string_agg('"k' || j || '":"v' || j || '"', ',') FROM range(3000) AS s(j)) || '}' AS wide,
       repeat('[', 900) || '1' || repeat(']', 900) AS deep, '{not json' AS broken, to_json(range(3000)) AS long
       FROM range(30) AS r(i)""")  # fmt: skip
@@ -311,12 +299,12 @@ def _is_in(char: str, given: Any) -> bool:
 def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
     """Addresses whose only letters are not ASCII are found beside a column of numbers, and names beside others."""
     streets = ["Вулиця 1", "東京都新宿区西新宿2丁目8番1号"]
-    table(db, "CREATE TABLE t (n INTEGER, x VARCHAR, y VARCHAR)")
+    execute(db, "CREATE TABLE t (n INTEGER, x VARCHAR, y VARCHAR)")
     with opened(db) as connection:
         rows = [[i, streets[i % 2] if i % 3 else "Øster Allé 4", f"{i}"] for i in range(60)]
         insert(connection, "t", rows)
     assert kinds(db, "t")["x"] == "street addresses"
-    table(db, "UPDATE t SET x = 'flu', y = ['Zoë', 'Jürgen', 'Ángel', 'José', 'André', 'Björn'][n % 6 + 1]")
+    execute(db, "UPDATE t SET x = 'flu', y = ['Zoë', 'Jürgen', 'Ángel', 'José', 'André', 'Björn'][n % 6 + 1]")
     assert kinds(db, "t")["y"] == "names of persons"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from databases import insert, opened
 from typer.testing import CliRunner
+from world import rows as query
 
 import sqlmicro
 from sqlmicro.cli import app
@@ -61,11 +62,6 @@ def test_postcodes_are_nominal(tmp_path: Path) -> None:
     assert "start with 0" in scale(report, "place")[1]
     release = sqlmicro.mdav("p", db=db, columns=["plz", "income"], rest="drop", k=3, into="out")
     assert any("seem to be codes or years: plz (by its name). Name them in --nominal" in n for n in release["notes"])
-
-
-def query(db: str, text: str) -> list[tuple]:
-    with opened(db, read_only=True) as connection:
-        return connection.execute(text).fetchall()
 
 
 def records_of(path: Path) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ import pytest
 from databases import opened
 from typer.testing import CliRunner
 from world import Workbench
+from world import rows as query
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, ParameterError
@@ -37,11 +38,6 @@ def db(workbench: Workbench) -> str:
         "diagnosis": ("VARCHAR", [rng.choice(["a", "b", "c"]) for _ in range(ROWS)]),
         "w": ("DOUBLE", [1 + rng.random() for _ in range(ROWS)]),
     })  # fmt: skip
-
-
-def query(db: str, sql: str) -> list[tuple[Any, ...]]:
-    with opened(db, read_only=True) as connection:
-        return connection.execute(sql).fetchall()
 
 
 def smallest(db: str, table: str, columns: list[str]) -> int:
