@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from command import run
 from databases import opened
+from looping import each
 
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
@@ -53,7 +54,7 @@ def views(folder: Path) -> Path:
     return folder / "w.duckdb"
 
 
-WAYS: dict[str, tuple[str, str]] = {
+WAYS = {
     "itself": ("real/persons.csv", "real/persons.csv"),
     "from a link": ("link.csv", "real/persons.csv"),
     "to a link": ("real/persons.csv", "link.csv"),
@@ -64,9 +65,8 @@ WAYS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_file_is_not_replaced_by_whatever_name(folder: Path, way: str) -> None:
-    table, to = WAYS[way]
+@each("table, to", WAYS.values())
+def test_a_file_is_not_replaced_by_whatever_name(folder: Path, table: str, to: str) -> None:
     done = run("mdav", "--table", table, *HOW, "--to", to, cwd=folder)
     assert done.returncode == 2, done.stderr
     assert "a release does not replace its own source this way" in " ".join(done.stderr.split())
@@ -74,14 +74,11 @@ def test_a_file_is_not_replaced_by_whatever_name(folder: Path, way: str) -> None
     assert (folder / "link.csv").is_symlink()
 
 
-@pytest.mark.parametrize(
-    "view",
-    ["function", "name", "listed", "pattern", "url", "over", "macro", "macro_inside", "scalar", "part"],
-)
-def test_a_file_that_a_view_reads_is_not_replaced(folder: Path, view: str) -> None:
-    done = run("mdav", "--db", views(folder), "--table", view, *HOW, "--to", "real/persons.csv", cwd=folder)
-    assert done.returncode == 2, done.stderr
-    assert "its own source" in done.stderr
+def test_a_file_that_a_view_reads_is_not_replaced(folder: Path) -> None:
+    db = views(folder)
+    for view in ("function", "name", "listed", "pattern", "url", "over", "macro", "macro_inside", "scalar", "part"):
+        done = run("mdav", "--db", db, "--table", view, *HOW, "--to", "real/persons.csv", cwd=folder)
+        assert done.returncode == 2 and "its own source" in done.stderr, (view, done.stderr)
     assert (folder / "real" / "persons.csv").read_text() == PERSONS
 
 
@@ -108,11 +105,7 @@ def test_other_files_are_replaced_as_ever(folder: Path) -> None:
     (folder / "other.csv").symlink_to("elsewhere.csv")
     (folder / "elsewhere.csv").write_text("x\n1\n")
     db = views(folder)
-    for table in (
-        ("--table", "real/persons.csv"),
-        ("--db", db, "--table", "function"),
-        ("--db", db, "--table", "over"),
-    ):
+    for table in (("--table", "real/persons.csv"), *(("--db", db, "--table", name) for name in ("function", "over"))):
         done = run("mdav", *table, *HOW, "--to", "elsewhere.csv", cwd=folder)
         assert done.returncode == 0, done.stderr
 
