@@ -327,7 +327,7 @@ def test_a_smaller_k_over_joins_is_told_by_the_verdict(folder: Path) -> None:
     verdicts = {table["source"]: table["verdict"] for table in report["tables"]}
     assert verdicts["persons"]["status"] == "lowered"
     assert verdicts["persons"]["headline"] == "k = 5 held, but not over joins"
-    assert "some persons are like no other" in verdicts["persons"]["sentence"]
+    assert "some persons share their values with nobody" in verdicts["persons"]["sentence"]
     held = sqlmicro.run(write(folder, "join_depth = 0"), dry_run=True)
     assert {table["verdict"]["status"] for table in held["tables"]} == {"held"}
 

@@ -24,8 +24,8 @@ _MOST_COLUMNS = 8
 """So many columns are guessed in turn where none is named as sensitive."""
 _HOW = {
     "given": "The control group is {n:,} {unit} of a table that was given.",
-    "rehearsed": "The control group is {n:,} {unit} who were held out: the release was made again in memory from the "
-    "others, in the same way. What was published has everybody.",
+    "rehearsed": "The control group is {n:,} {unit} who were held out: for this measurement the release was made "
+    "again in memory without them. The published release has everybody.",
 }
 
 
@@ -172,8 +172,8 @@ def _membership(knowledge: Knowledge) -> Membership:
     low, high = found.ci
     said = say(
         "Of two people, one of whom is in the table, the right one is named in {rate} of the cases ({low} to {high}; "
-        "by chance 50 %). When {falsely} of those who are not in the table may be accused, {rightly} of those who are "
-        "in it are told.",
+        "by chance 50 %). An attack that wrongly takes {falsely} of those who are not in the table for members "
+        "recognises {rightly} of those who are.",
         rate=share(found.rate), low=share(low), high=share(high), falsely=share(told.false_positives),
         rightly=share(told.true_positives),
     )  # fmt: skip
@@ -191,7 +191,7 @@ def share(value: float) -> Said:
 
 def _added(found: Criterion) -> Said:
     low, high = found.risk_ci or (0.0, 1.0)
-    return say("Being in the table adds {risk} ({low} to {high}) of what it could add.",
+    return say("So the risk that comes from being in the table is {risk} ({low} to {high}).",
                risk=share(found.risk or 0.0), low=share(low), high=share(high))  # fmt: skip
 
 

@@ -98,11 +98,11 @@ class Inventions(Detail):
     def told(self) -> list[str]:
         """What was counted, in words."""
         if self.worst is None:
-            return ["no rare combination of the columns is shown, whichever of them somebody knows"]
+            return ["no rare combination of any of the columns is shown"]
         counted = "; ".join(one.told for one in self.by_known)
         return [
-            f"so many of the rare combinations shown never occurred, by {counted}",
-            f"{self.uniques_shown:,} of {self.uniques:,} unique originals are shown",
+            f"of the rare combinations shown so many never occurred, for somebody who knows {counted}",
+            f"{self.uniques_shown:,} of {self.uniques:,} combinations that are unique in the original are shown",
         ]
 
     def under(self, names: Mapping[str, str]) -> Inventions:

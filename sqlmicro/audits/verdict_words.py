@@ -64,8 +64,8 @@ def sentence(verdict: Verdict) -> str:
     said = [part(verdict) for part in parts]
     if verdict.uncounted:
         said.append(say(
-            "k was promised for persons ({columns}), whom nothing here tells apart: these are records, and "
-            "persons may be fewer.", columns=verdict.uncounted,
+            "k was promised for persons ({columns}), but nothing here tells whose a record is: records were "
+            "counted, and persons may be fewer.", columns=verdict.uncounted,
         ))  # fmt: skip
     if verdict.kept:
         said.append(say("Every class has {what}.", what=join(verdict.kept, "; ")))
@@ -86,10 +86,10 @@ def _promise(verdict: Verdict) -> str:
     over = listed(main.columns)
     if not main.kept:
         if main.found is None:
-            return say("No: the rarest combination of values of {columns} was not measured; {k:,} were promised.",
+            return say("The rarest combination of values of {columns} was not measured; {k:,} were promised.",
                        columns=over, k=main.k)  # fmt: skip
         return say(
-            "No: the rarest combination of values of {columns} occurs in {found} only; {k:,} were promised.",
+            "The rarest combination of values of {columns} occurs in {found} only; {k:,} were promised.",
             columns=over, found=_units(verdict, main.found), k=main.k,
         )  # fmt: skip
     given = {"columns": over, "found": _units(verdict, main.found or 0), "k": main.k}
@@ -101,9 +101,6 @@ def _promise(verdict: Verdict) -> str:
         else (say("{k:,} were promised", k=main.k))
     )
     given["promised"] = promised
-    if verdict.status == "held":
-        return say("Yes: every combination of values of {columns} is shared by at least {found}; {promised}.",
-                   **given)  # fmt: skip
     return say("Every combination of values of {columns} is shared by at least {found}; {promised}.", **given)
 
 
@@ -141,8 +138,8 @@ def _rest(verdict: Verdict) -> str:
         return say("But {columns} are released too: over all these columns the rarest combination occurs in "
                    "{found} only.", **given)  # fmt: skip
     if len(others) == 1:
-        return say("{columns} is released too; with it it is {k:,}.", columns=columns, k=found)
-    return say("{columns} are released too; with them it is {k:,}.", columns=columns, k=found)
+        return say("{columns} is released too; over all these columns k is {k:,}.", columns=columns, k=found)
+    return say("{columns} are released too; over all these columns k is {k:,}.", columns=columns, k=found)
 
 
 def _others(verdict: Verdict) -> str:
@@ -162,9 +159,13 @@ def _over_joins(verdict: Verdict) -> str:
     if not verdict.lowered_by_joins or not verdict.promised:
         return ""
     if verdict.joined == 1:
-        return say("But joined with the tables that are released together, some persons are like no other.")
-    return say("But joined with the tables that are released together, some persons are like {n:,} others only.",
-               n=(verdict.joined or 1) - 1)  # fmt: skip
+        return say(
+            "But joined with the tables that are released together, some persons share their values with nobody."
+        )
+    return say(
+        "But joined with the tables that are released together, some persons share their values with {n:,} others "
+        "only.", n=(verdict.joined or 1) - 1,
+    )  # fmt: skip
 
 
 def _strongest(verdict: Verdict) -> str:

@@ -290,7 +290,7 @@ def _why(profile: ColumnProfile) -> str:
     present = profile.rows - profile.nulls
     distinct = f"{100 * profile.distinct / present:.3g} % distinct" if present else "no values"
     missing = f", {100 * profile.nulls / profile.rows:.2g} % missing" if profile.nulls else ""
-    decide = "DECIDE, a weight: " if role == "weight" else "DECIDE, sensitive: " if role == "sensitive" else ""
+    decide = "DECIDE, " if role in ("weight", "sensitive") else ""
     return f"{decide}{role}: {why}; {profile.column.type.partition('(')[0]}, {distinct}{missing}"
 
 

@@ -187,8 +187,8 @@ def _beside_control(found: Alike | AgainstControl | Told, of: str) -> str:
             usual = "" if found.commonest is None else f"; the commonest value is right about {_shown(found.commonest)}"
             low, high = found.risk_ci
             return (
-                f"{about}chance is the control group, {_HOW[found.how]}{usual}; being in the table adds "
-                f"{_shown(found.risk)} ({_shown(low)} to {_shown(high)}) of what it could add; strongest: "
+                f"{about}chance is the control group, {_HOW[found.how]}{usual}; the risk from being in "
+                f"the table is {_shown(found.risk)} ({_shown(low)} to {_shown(high)}); strongest: "
                 f"{found.chosen}"
             )
         case Told():

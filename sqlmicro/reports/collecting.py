@@ -253,7 +253,7 @@ def _said(
         started=str(known.started)[:16] if known else None,
         steps=recorded.steps_of(known) if known else [],
         kept=known.parameters.kept if known else [],
-        dropped=[*known.parameters.direct_identifiers, *known.parameters.dropped] if known else [],
+        dropped=[*dict.fromkeys((*known.parameters.direct_identifiers, *known.parameters.dropped))] if known else [],
         versions=known.versions if known else {},
         recorded_audits=known.audits if known else [],
         attacks=[],

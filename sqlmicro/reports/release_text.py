@@ -20,7 +20,7 @@ def brief(report: ReleaseReport) -> str:
     lines = [
         line("published", _where(report)),
         line("rows", _rows(report)),
-        line("protects", f"{report.verdict.headline}. {_plain(report.verdict.sentence)}"),
+        line("protects", f"{report.verdict.headline}. {report.verdict.sentence}"),
         *_close(report),
         *_missing(report.losses.missing),
         *_audits([check for check in report.audits if check.threshold is not None and not check.passed]),
@@ -39,12 +39,6 @@ def brief(report: ReleaseReport) -> str:
 
 _TOLD = ("warning: ", "dropped", "released as they are", "--nulls", "not erased", "k counts")
 """How notes begin that ask for a decision, or say what became of columns."""
-
-
-def _plain(sentence: str) -> str:
-    """Return the sentence of a verdict without its yes, which the headline says."""
-    text = sentence.removeprefix("Yes: ")
-    return text[:1].upper() + text[1:]
 
 
 def _where(report: ReleaseReport) -> str:
@@ -70,7 +64,7 @@ def _close(report: ReleaseReport) -> list[str]:
         return [line("tables", summary.tables), line("numbers", summary.numbers), line("not told", summary.not_told)]
     lost, told = report.losses, []
     if lost.il is not None:
-        told.append(f"IL {_percent(lost.il)} %: that share of what distinguishes the records in their numbers is gone")
+        told.append(f"IL {_percent(lost.il)} %: that share of the variance of the numeric columns is lost")
     if shares := {name: of for name, of in (lost.changed_by_column or {}).items() if of is not None}:
         worst = max(shares, key=lambda name: shares[name])
         told.append(f"values changed: at most {100 * shares[worst]:.1f} %, of {worst}")

@@ -256,25 +256,29 @@ def not_promised(facts: Facts) -> Section:
     """Return the section on what nobody may take for promised."""
     items = []
     if facts.verdict.status != "held":
-        items.append(say("Not that a record cannot be singled out: over all that is released no k is promised, or it "
-                         "does not hold."))  # fmt: skip
+        items.append(say("That no record can be singled out: over all released columns no k is promised, or it does "
+                         "not hold."))  # fmt: skip
     if facts.verdict.apart:
         left = [say("{name} ({why})", name=name, why=term(why)) for name, why in facts.verdict.apart.items()]
-        items.append(say("Nothing against whoever knows {columns}: these were not counted.", columns=_names(left)))
+        items.append(say("Protection from somebody who knows {columns}: k was not counted over these.",
+                         columns=_names(left)))  # fmt: skip
     if facts.kept:
-        items.append(say("Nothing about {columns}, released as they were.", columns=_names(facts.kept)))
+        items.append(say("Anything about {columns}: they are released as they were.", columns=_names(facts.kept)))
     items.append(
-        say("Not that nobody learns the {columns} of a person: where all records of a class agree, finding the class "
-            "is enough. See l-diversity and t-closeness among the audits.", columns=_names(facts.sensitive))
+        say("That nobody learns the {columns} of a person: where all records of a class agree, finding the class is "
+            "enough. See l-diversity and t-closeness among the audits.", columns=_names(facts.sensitive))
         if facts.sensitive
-        else say("Not that nobody learns a fact about a person: where all records of a class agree, finding the class "
-                 "is enough. Name sensitive columns with --sensitive to have that measured.")
+        else say("That nobody learns a fact about a person: where all records of a class agree, finding the class is "
+                 "enough. Name sensitive columns with --sensitive to have that measured.")
     )  # fmt: skip
     if not facts.unit:
-        items.append(say("Nothing about persons, households or firms that have several records."))
+        items.append(say("Protection of persons, households or firms that have several records: k counts records."))
     items += [
-        say("Nothing about this release together with another of the same persons: their classes can be intersected."),
-        say("No differential privacy: what an attacker knows already decides what can be learned."),
-        say("No judgement whether the figures above are good enough; that is for whoever publishes."),
+        say(
+            "Protection when this release is combined with another of the same persons: their classes can be "
+            "intersected."
+        ),
+        say("Differential privacy: what an attacker knows already decides what can be learned."),
+        say("That the figures above are good enough: whoever publishes decides that."),
     ]
     return Section("not-promised", say("What is not promised"), [Block(items=items)])

@@ -125,7 +125,7 @@ def checked(facts: Facts) -> Block:
             say("{n:,} failed, {over:,} passed over", n=failed, over=waived),
             say("FAILED") if failed else say("passed over") if waived else say("passed"),
         ])  # fmt: skip
-    text = say("Counted on the {n:,} rows of {table} as they were on {day}, not on what a method intended.",
+    text = say("Counted on the {n:,} rows of {table} as they were on {day}.",
                n=facts.records, table=facts.table, day=figure(date.fromisoformat(facts.made)))  # fmt: skip
     header = [say("Check"), say("Needed"), say("Found"), say("Result")]
     table = Table(say("What was checked on the written rows"), header, rows)
@@ -189,13 +189,13 @@ def only_said(facts: Facts) -> Block:
     if others := [name for name in facts.verdict.columns if name not in facts.quasi]:
         items.append(say("{columns} tell nobody who a person is: k was not promised over them.", columns=_all(others)))
     items = items or [say("Nothing.")]
-    return Block(heading=say("What is only said, by whoever made the release"), items=items)
+    return Block(heading=say("What rests on the word of whoever made the release"), items=items)
 
 
 def signature(facts: Facts) -> Block:
     """Return where somebody signs."""
-    text = say("I have read what is promised, assumed, checked, not checked and only said, and agree that {table} is "
-               "released.", table=facts.table)  # fmt: skip
+    text = say("I have read what is promised, who is assumed to attack, what was checked and what was not, and what "
+               "rests on somebody's word, and agree that {table} is released.", table=facts.table)  # fmt: skip
     form = [say("Name"), say("Function"), say("Place and date"), say("Signature")]
     return Block(heading=say("Signature"), text=[text], form=form)
 

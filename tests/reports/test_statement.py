@@ -160,7 +160,7 @@ def test_the_statement_of_a_release_that_is_alone(db: str) -> None:
     (first, *_) = [line for line in found["What was checked"] if "|" in line]
     assert first == f'Smallest class over net "income", age | at least 4 | {facts.verdict.k} | passed'
     assert any(line.startswith("The attack insider: needs --match") for line in found["What was not checked"])
-    assert found["What is only said, by whoever made the release"] == ["Nothing."]
+    assert found["What rests on the word of whoever made the release"] == ["Nothing."]
     assert found["Signature"][1:] == ["Name", "Function", "Place and date", "Signature"]
 
 
@@ -175,7 +175,7 @@ def test_other_releases_lower_the_first_one_too(db: str) -> None:
             "Smallest class together with other releases, as recorded | at least 4 | 1 | passed over"
             in signed(facts)["What was checked"]
         )
-        said = signed(facts)["What is only said, by whoever made the release"]
+        said = signed(facts)["What rests on the word of whoever made the release"]
         assert any('“for "science"”' in line for line in said), name
     with duckdb.connect(db) as connection:
         connection.execute(
@@ -187,7 +187,7 @@ def test_other_releases_lower_the_first_one_too(db: str) -> None:
         second = reported("report", release="second", db=db, sample=0)
         assert second.verdict.colour == "amber"
         assert "Nobody has this release any more: “nobody has it”." in signed(second)[
-            "What is only said, by whoever made the release"
+            "What rests on the word of whoever made the release"
         ]  # fmt: skip
     finally:
         with duckdb.connect(db) as connection:
@@ -204,7 +204,7 @@ def test_what_was_promised_of_sensitive_columns_is_measured_again(db: str) -> No
     assert (check.threshold, check.passed) == (2, True)
     assert "l-diversity of illness: at least 2." in signed(facts)["What is promised"]
     assert "Nobody outside knows illness of a person (sensitive)." in signed(facts)[
-        "What is only said, by whoever made the release"
+        "What rests on the word of whoever made the release"
     ]  # fmt: skip
     with duckdb.connect(db) as connection:
         before = connection.execute("SELECT rowid, illness FROM diverse").fetchall()

@@ -91,7 +91,7 @@ def test_a_kept_column_lowers_the_verdict_everywhere(db: str, tmp_path: Path) ->
 def test_held_is_held_over_all_that_is_released(db: str, tmp_path: Path) -> None:
     report = mdav(db)
     assert report["verdict"]["headline"] == "k = 5 held"
-    assert report["verdict"]["sentence"].startswith("Yes: every combination of values of age, zip is shared by")
+    assert report["verdict"]["sentence"].startswith("Every combination of values of age, zip is shared by")
     assert (report["verdict"]["colour"], report["passed"]) == ("green", True)
     page = tmp_path / "held.html"
     found = sqlmicro.report(release="out", db=db, sample=200, to=str(page))
