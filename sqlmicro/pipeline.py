@@ -36,7 +36,7 @@ from sqlmicro.registry import Loss, Method, Promise, find, late, sorted_by
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
 from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Guaranteed, Outcome, Work
+from sqlmicro.work import Claim, Guaranteed, Outcome, Terms, Work
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class PlannedStep:
     @property
     def claim(self) -> Claim:
         """What the step promises, unless its method promises other columns once it knows the records."""
-        return Claim((*self.columns, *self.by), self.method.promise, self.k)
+        return Claim((*self.columns, *self.by), self.method.promise, Terms(self.k))
 
     def left_as_it_is(self, released: Sequence[Column]) -> tuple[Column, ...]:
         """Return which of the columns that are released the step does nothing to."""
@@ -390,9 +390,11 @@ def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> li
     of_households = levels.of_households(parts) if k else []
     claims = outcome.claims or [planned.claim]
     if planned.guarantees.asked:
-        kept = planned.guarantees
-        claims = [replace(one, kept=kept) if one.promise in ("record", "column") else one for one in claims]
-    return [*claims, *(Claim((*own, *planned.by), promise, k, level=level) for level, own in of_households)]
+        claims = [
+            replace(one, terms=replace(one.terms, kept=planned.guarantees))
+            if one.promise in ("record", "column") else one for one in claims
+        ]  # fmt: skip
+    return [*claims, *(Claim((*own, *planned.by), promise, Terms(k, level=level)) for level, own in of_households)]
 
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:

@@ -16,7 +16,7 @@ from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
-from sqlmicro.work import Claim, Outcome, Work
+from sqlmicro.work import Claim, Outcome, Terms, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,9 @@ def group(
     work.outcome.nominal = _nominal(scales)
     if len(blocks) > 1:
         strata = [column for column in work.by if isinstance(column, Column)]
-        work.outcome.claims = [Claim((*block, *strata), "record", int(method.told("k", own))) for block in blocks]
+        work.outcome.claims = [
+            Claim((*block, *strata), "record", Terms(int(method.told("k", own)))) for block in blocks
+        ]
         work.outcome.promise = "block"
         work.note(
             f"warning: the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous"

@@ -31,24 +31,32 @@ _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What every class of some columns must keep, as it is measured of what is published."""
+
+    k: int = 0
+    """So many records, or units of `level`; 0 where no k is demanded."""
+    kept: GuaranteeOptions = NO_GUARANTEE
+    """What a class keeps besides."""
+    in_population: InPopulation = NO_POPULATION
+    everybody: Name | None = None
+    """The population, recoded as the records were; None where it is compared as it is."""
+    level: Level | None = None
+    """Whose units k counts, where it is not the person or the record."""
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What is demanded besides k, by the names of the gates."""
+        return {**self.kept.limits, **self.in_population.limits}
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a step promises of its columns: the audit before publishing holds it to this."""
 
     columns: tuple[Column, ...]
     promise: Promise
-    k: int
-    kept: GuaranteeOptions = NO_GUARANTEE
-    """What its classes keep besides k."""
-    in_population: InPopulation = NO_POPULATION
-    level: Level | None = None
-    """Whose units k counts, where it is not the person or the record."""
-    everybody: Name | None = None
-    """The population, recoded as the records were; None where it is compared as it is."""
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """What its classes keep besides k, by the names of the gates."""
-        return {**self.kept.limits, **self.in_population.limits}
+    terms: Terms = Terms()
 
 
 @dataclass(frozen=True)
@@ -173,6 +181,15 @@ class Work:
         self._key, self.task, self._bound = key, task, 0
 
     @property
+    def unit(self) -> str:
+        """Of whom its records are: a record, a person or a household."""
+        return self.part.level.unit if self.part.level else "record"
+
+    def advised(self, ask: str) -> str:
+        """Return what helps where strata are too small: what was asked for, or what made them."""
+        return advised(self.by, self.part, ask)
+
+    @property
     def more_than_k(self) -> bool:
         """Whether k records are not enough for a class: its records may be units, of which some count as one."""
         return self.guaranteed.asked or self.part.level is not None
@@ -291,7 +308,7 @@ class Work:
         # Patterns of missing values are strata that nobody named: they are small where the whole table is.
         if any(not isinstance(stratum, str) for stratum in self.by):
             got = f"{below} of {strata} strata with fewer, the smallest has {smallest}"
-            do = advised(self.by, self.part, "Use a smaller --k")
+            do = self.advised("Use a smaller --k")
             raise InputError(self.where, f"every stratum must have {must}", got, do)
         do = (
             "Use a smaller --k"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError
 from sqlmicro.guarantees.limits import Near
 from sqlmicro.guarantees.rules import Rules, Sensitive
@@ -155,7 +154,7 @@ def refuse_impossible(work: Work, rules: Rules) -> None:
             raise InputError(
                 work.where, "the groups of every stratum must keep what was asked for",
                 f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
-                advised(work.by, work.part, "Ask for less"),
+                work.advised("Ask for less"),
             )  # fmt: skip
     if whole.size > rules.k:
         work.note(whole.why)

@@ -134,12 +134,12 @@ def with_candidates(run: Run, release: Staged, candidates: Sequence[tuple[int, S
 
 
 def _width(claim: Claim) -> tuple[int, int]:
-    return len(claim.columns), claim.k
+    return len(claim.columns), claim.terms.k
 
 
 def promised_k(run: Run) -> int:
     """Return the k that is promised of records."""
-    return max((claim.k for claim in run.claims if claim.promise == "record"), default=0)
+    return max((claim.terms.k for claim in run.claims if claim.promise == "record"), default=0)
 
 
 def _staged(

@@ -13,7 +13,7 @@ from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import Promised, Recoding
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim
+from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -84,7 +84,7 @@ def apply_recoding(
     _withhold(work, kept, unknown, k, withhold=withhold)
     columns = (*work.columns, *everybody.strata(work))
     work.outcome.promise = "masked" if coded else "record"
-    work.outcome.claims = [Claim(columns, "masked", 0) if coded else Claim(columns, "record", k)]
+    work.outcome.claims = [Claim(columns, "masked") if coded else Claim(columns, "record", Terms(k))]
     return work.outcome
 
 

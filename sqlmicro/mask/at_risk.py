@@ -66,7 +66,7 @@ class AtRisk:
         return largest, np.isin(row_id, found["row_id"])
 
     def _note(self, work: Work, number: int) -> None:
-        units = f"{work.part.level.unit}s" if work.part.level else "records"
+        units = f"{work.unit}s"
         total = work.warehouse.count(work.relation)
         work.note(f"{number:,} of {total:,} {units} are at risk: {self.risk} {self.where_risk.strip()}")
 

@@ -145,7 +145,7 @@ def _code(
     if replacement == "label":
         work.outcome.text = list(work.columns)
     strata = [column for column in work.by if not isinstance(column, str)]
-    work.outcome.claims = [Claim((*work.columns, *strata), "masked", 0)]
+    work.outcome.claims = [Claim((*work.columns, *strata), "masked")]
     if recoding_to:
         work.outcome.recoding = decided.of_tails(
             work, found, top=top, given=value, replacement=replacement, label=label, k=k

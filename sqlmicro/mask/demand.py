@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError
 from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.rules import Rules
@@ -70,5 +69,5 @@ def refuse_impossible(work: Work, demand: Demand, strata: np.ndarray) -> None:
         work.where,
         f"all records of {'the table' if whole else 'a stratum'} in one class must keep what was asked for",
         why if whole else f"{len(failed)} of {int(strata.max()) + 1} strata cannot; of the first: {why}",
-        advised(work.by, work.part, "Ask for less"),
+        work.advised("Ask for less"),
     )

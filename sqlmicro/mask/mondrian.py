@@ -20,7 +20,7 @@ from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 from sqlmicro.safe_method import gathered
 from sqlmicro.safe_method.gathered import Point, Points, points
-from sqlmicro.work import Claim
+from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,7 @@ def mondrian(
     grouped, representatives = _replace(work, found.here, groups, of_values)
     recoded = None if held is None else held.recoded(work, labels, grouped, representatives)
     columns = (*work.columns, *everybody.strata(work))
-    work.outcome.claims = [Claim(columns, "record", k, in_population=asked, everybody=recoded)]
+    work.outcome.claims = [Claim(columns, "record", Terms(k, in_population=asked, everybody=recoded))]
     if recoding_to:
         work.outcome.recoding = decided.of_boxes(work, groups, k)
     return work.outcome

@@ -25,7 +25,7 @@ from sqlmicro.missing.vectors import Scales
 from sqlmicro.records import Seater, seat
 from sqlmicro.registry import Method
 from sqlmicro.system.reporting import as_json
-from sqlmicro.work import Claim, Outcome, Work
+from sqlmicro.work import Claim, Outcome, Terms, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +129,7 @@ def _seat(work: Work, method: Method, settings: Mapping[str, Any], k: int, seate
     if method.name == "suppress":
         work.outcome.nominal = list(work.columns)
     work.outcome.promise = "record"
-    work.outcome.claims = [Claim((*work.columns, *strata), "record", k)]
+    work.outcome.claims = [Claim((*work.columns, *strata), "record", Terms(k))]
 
 
 def _as_recoded(work: Work, outcome: Outcome, method: Method) -> Name:

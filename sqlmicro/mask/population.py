@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.levels import advised
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
@@ -107,7 +106,7 @@ def refuse_impossible(work: Work, asked: InPopulation, whole: Tally, allowed: in
     raise InputError(
         work.where, f"every class must have {asked.min_k_map} members of the population{most}",
         f"{got}: at least {lost:,} of {int(whole.sizes.sum()):,} records have too few, whatever becomes of them",
-        advised(work.by, work.part, "Ask for less, or give a larger population"),
+        work.advised("Ask for less, or give a larger population"),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.database.columns import Column
-from sqlmicro.database.levels import advised
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError
 from sqlmicro.mask.suppression import MISSING, keys
@@ -151,7 +150,7 @@ def keep_k_map(work: Work, least: int, population: str) -> None:
         raise InputError(
             work.where, f"every combination must occur {least} times in the population",
             f"no exchange of values was found for {left:,} of {before:,} records that have another one",
-            advised(work.by, work.part, "Recode the columns more coarsely first, or ask for a smaller --min-k-map"),
+            work.advised("Recode the columns more coarsely first, or ask for a smaller --min-k-map"),
         )  # fmt: skip
     for column, own in zip(work.columns, source, strict=True):
         if (own != np.arange(len(own))).any():

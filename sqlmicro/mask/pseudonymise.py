@@ -87,7 +87,7 @@ def pseudonymise(
     )
     work.replace_all(work.columns, values)
     work.outcome.text = list(work.columns)
-    work.outcome.claims = [Claim((), "masked", 0)]
+    work.outcome.claims = [Claim((), "masked")]
     return work.outcome
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound
@@ -21,7 +20,7 @@ from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
 from sqlmicro.safe_method.persons_of_cells import PersonsOfCells
-from sqlmicro.work import Claim
+from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,9 +131,8 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request, every
     _report(work, table, found, request.target)
     take = _take_cells if request.local else _take_levels
     recoded, decided = take(work, table, ladders, found)
-    work.outcome.claims = [
-        Claim(tuple(table.key), "record", request.k, in_population=request.population, everybody=recoded)
-    ]
+    terms = Terms(request.k, in_population=request.population, everybody=recoded)
+    work.outcome.claims = [Claim(tuple(table.key), "record", terms)]
     work.outcome.promise = "record"
     return decided
 
@@ -149,7 +147,7 @@ def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
         work.where,
         f"some levels must {must}",
         infeasible or (got if strata else "none do"),
-        advised(work.by, work.part, "Use a smaller --until-k, or a larger --suppress-up-to"),
+        work.advised("Use a smaller --until-k, or a larger --suppress-up-to"),
     )
 
 

@@ -79,7 +79,7 @@ def sample(
     )
     outcome = work.outcome
     outcome.only_grouped = drawn
-    outcome.claims = [Claim(tuple(column for column in work.by if not isinstance(column, str)), "masked", 0)]
+    outcome.claims = [Claim(tuple(column for column in work.by if not isinstance(column, str)), "masked")]
     if weight_column is not None:
         outcome.added[weight] = drawn
     _note_empty_strata(work, sizes)

@@ -116,7 +116,7 @@ def shift_dates(
         "mask/shifted_dates.sql", "shifted", relation=work.relation, dates=dates, offsets=offsets, columns=columns
     )
     work.replace_all(work.columns, shifted)
-    work.outcome.claims = [Claim((), "masked", 0)]
+    work.outcome.claims = [Claim((), "masked")]
     _note(work, dates, shifted, offsets)
     return work.outcome
 

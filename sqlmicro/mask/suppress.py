@@ -25,7 +25,7 @@ from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
 from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
-from sqlmicro.work import Claim
+from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,9 +147,8 @@ def suppress(
     if nulls_match == "own-value":
         work.outcome.promise = "record" if subsets is None else "block"
         blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
-        work.outcome.claims = [
-            Claim((*block, *strata), "record", k, in_population=asked, everybody=members) for block in blocks
-        ]
+        terms = Terms(k, in_population=asked, everybody=members)
+        work.outcome.claims = [Claim((*block, *strata), "record", terms) for block in blocks]
     return work.outcome
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.database import risk_tables
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import at_risk, targeted_swap
 from sqlmicro.mask.population_swap import keep_k_map
@@ -17,7 +16,7 @@ from sqlmicro.options.params import Param
 from sqlmicro.options.regions import CarryAlong, MinCount, RiskColumns, Similar
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
-from sqlmicro.work import Claim, Stream
+from sqlmicro.work import Claim, Stream, Terms
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -161,7 +160,7 @@ def swap(
         keep_k_map(work, min_k_map, population)
         columns = (*work.columns, *(column for column in work.by if not isinstance(column, str)))
         asked_of_all = InPopulation(population=population, min_k_map=min_k_map)
-        work.outcome.claims = [Claim(columns, "masked", 0, in_population=asked_of_all)]
+        work.outcome.claims = [Claim(columns, "masked", Terms(in_population=asked_of_all))]
     return work.outcome
 
 
@@ -255,14 +254,14 @@ def _check_strata(work: Work, column: Column, percent: float) -> None:
     )[0]
     if strata and most == 1:
         got = f"one value of {column.name!r}" + (" in a stratum" if work.by else "")
-        do = advised(work.by, work.part, "Drop the column")
+        do = work.advised("Drop the column")
         raise InputError(work.where, "a value needs another one to be swapped with", got, do)
     if strata and most and most * percent < 100:
         raise InputError(
             work.where,
             f"{percent:g} % of the records must be at least one rank",
             f"at most {most:,} values of {column.name!r}" + (" in a stratum" if work.by else ""),
-            advised(work.by, work.part, "Raise --percent"),
+            work.advised("Raise --percent"),
         )
     if small:
         least = max(2, 100 / percent)

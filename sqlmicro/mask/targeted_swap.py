@@ -85,7 +85,7 @@ def _told(work: Work, households: Households, found: Exchanged) -> str:
 
     n, levels = len(found.partner), len(households.region)
     swapped = int((found.partner != np.arange(n)).sum())
-    due, unit = int((households.due < levels).sum()), f"{work.part.level.unit}s" if work.part.level else "records"
+    due, unit = int((households.due < levels).sum()), f"{work.unit}s"
     text = f"{swapped:,} of {n:,} {unit} swapped, {due:,} were at risk"
     if found.alone:
         text += f"; {found.alone:,} found no similar one in another region and stay: give a coarser profile behind them"

@@ -59,11 +59,11 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
     for claim in run.claims:
         if claim.promise == "record" and claim.columns:
             if overall and set(claim.columns) == set(known):
-                audits[at] = _check("k-anonymity", known, overall.k, max(claim.k, int(audits[at].threshold or 0)))
+                audits[at] = _check("k-anonymity", known, overall.k, max(claim.terms.k, int(audits[at].threshold or 0)))
                 continue
-            audits.append(_check("k-anonymity", claim.columns, sizes_of(claim.columns).k, claim.k))
+            audits.append(_check("k-anonymity", claim.columns, sizes_of(claim.columns).k, claim.terms.k))
         elif claim.promise == "column":  # the rarest value of every column occurs at least k times; NULL is a value
-            audits += [_check(_FREQUENCY, [column], sizes_of([column]).k, claim.k) for column in claim.columns]
+            audits += [_check(_FREQUENCY, [column], sizes_of([column]).k, claim.terms.k) for column in claim.columns]
     failed = [check for check in audits if check.passed is False]
     if failed:
         raise AuditFailed(

@@ -98,7 +98,7 @@ def consult(book: Book | None, release: Release) -> None:
     here = [one for one in same if one.place == book.place][-1:]
     replaced = [one for one in here if own is None or _night(one) != own]
     out = _nights_as_one([one for one in same if one.state == "out" and one.place != book.place], entries, own)
-    least = max((int(claim.limits.get("min_l", 0)) for claim in run.claims), default=0)
+    least = max((int(claim.terms.limits.get("min_l", 0)) for claim in run.claims), default=0)
     if book.told is None:
         _refuse_unknown(release, [*out, *(replaced if release.past.min_union_k else [])])
         return

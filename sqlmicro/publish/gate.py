@@ -51,25 +51,26 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
     if claim.promise == "column" and len(claim.columns) > 1:
         alone = (replace(claim, columns=(column,)) for column in claim.columns)
         return [row for one in alone for row in kept(run, relation, one)]
-    asked, quasi, known = claim.kept, names_of(claim.columns), claim.in_population
-    limits = {name: limit for name, limit in claim.limits.items() if name not in _OF_EVERYBODY}
+    terms, quasi = claim.terms, names_of(claim.columns)
+    asked, known = terms.kept, terms.in_population
+    limits = {name: limit for name, limit in terms.limits.items() if name not in _OF_EVERYBODY}
     options = AuditStep(
         quasi=quasi, sensitive=asked.sensitive, weight=known.weight, gates={**limits}, measure=_audits_of(limits),
         settings=asked.settings,
     )  # fmt: skip
     rows = measured(run, relation, options, _WHERE) if limits else []
-    limits = {name: limit for name, limit in claim.limits.items() if name in _OF_EVERYBODY}
+    limits = {name: limit for name, limit in terms.limits.items() if name in _OF_EVERYBODY}
     if limits:
         options = AuditStep(
             quasi=quasi, gates={**limits}, measure=_audits_of(limits), nulls=known.nulls,
-            population=None if claim.everybody else known.population,
+            population=None if terms.everybody else known.population,
         )  # fmt: skip
-        rows += measured(run, relation, options, _WHERE, everybody=claim.everybody)
+        rows += measured(run, relation, options, _WHERE, everybody=terms.everybody)
     if not claim.columns or claim.promise not in ("record", "column"):
         return rows
-    if claim.level:
-        return [_units(run, relation, claim.level, claim.columns, claim.k), *rows]
-    return [*([persons(run, relation, claim.columns, claim.k)] if run.counted else []), *rows]
+    if terms.level:
+        return [_units(run, relation, terms.level, claim.columns, terms.k), *rows]
+    return [*([persons(run, relation, claim.columns, terms.k)] if run.counted else []), *rows]
 
 
 def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None = None) -> AuditRow:

@@ -40,7 +40,7 @@ def preview(release: Release, rows: int) -> Preview:
     run, warehouse = release.run, release.run.warehouse
     run.resume()
     classes = [
-        (columns, max(claim.k, LEAST))
+        (columns, max(claim.terms.k, LEAST))
         for claim in run.claims
         for columns in ([claim.columns] if claim.promise == "record" else [(column,) for column in claim.columns])
         if claim.promise in ("record", "column") and columns

@@ -170,7 +170,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
             release.audits[output.candidate] = audit_release(run, output, rehearsed, columns)
             by_name = {column.name: column for column in columns}
             guarded += [
-                (claim.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
+                (claim.terms.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
                 for claim in run.claims
                 if claim.promise == "record"
             ]
@@ -183,7 +183,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
-    if any(claim.limits or one.run.counted for one in releases for claim in one.run.claims):
+    if any(claim.terms.limits or one.run.counted for one in releases for claim in one.run.claims):
         warehouse.log_only("publish", _GUARD_MORE)
     for release in releases:
         for output in release.outputs:

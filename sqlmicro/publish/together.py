@@ -173,7 +173,7 @@ def _member(part: Part) -> Member:
         release.report.source, relation, columns,
         tells=[column.name for column in run.known if column.name.lower() not in part.accepted],
         person=whose, pseudonyms=() if hidden else person, rows_are_persons=part.rows_are_persons,
-        k=min((claim.k for claim in run.claims if claim.promise == "record" and claim.columns), default=0),
+        k=min((claim.terms.k for claim in run.claims if claim.promise == "record" and claim.columns), default=0),
         known=part.known,
     )  # fmt: skip
 

@@ -199,7 +199,7 @@ def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequenc
     rows = at_driver(work).warehouse.rows("safe/rare_values.sql", cells=cells, columns=free, few=FEW * k, k=k)
     found = {
         free[int(place) - 1]: f"{values:,} values, {below_k:,} {unit} with one that fewer than {k} have"
-        for unit in [f"{work.part.level.unit}s" if work.part.level else "records"]
+        for unit in [f"{work.unit}s"]
         for place, values, records, with_few, below_k in sorted(rows)
         if values > SCATTERED_ABOVE and 2 * with_few > records
     }

@@ -335,7 +335,7 @@ def _place(
     """Try what the search found; where columns are averaged, unify them in every way."""
     work, cells = trial.work, trial.cells
     meter = Meter(spent)
-    unit = work.part.level.unit if work.part.level else "record"
+    unit = work.unit
     own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
         f"search: {number(placement.moved, unit)} moved to another combination of the nominal columns"
@@ -384,7 +384,7 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
         for file in (cells.file, best.released)
     )
     moments = distance.MomentsBeforeAfter(before[0], after[0])
-    unit = work.part.level.unit if work.part.level else "record"
+    unit = work.unit
     summary = Summary.of(best.distance.orders, moments, best.means, unit, _not_told(work, best))
     released = Released(best.distance, moments, Totals(before[1], after[1]), summary)
     outcome.told = Chosen([one.row() for one in found], best.number, released)

@@ -7,7 +7,6 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound, records_of, refuse_impossible
@@ -166,7 +165,7 @@ def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
             work.where,
             "the groups of every stratum must keep what was asked for",
             f"{len(few)} of {len(strata)} strata cannot; of the first: {few[0]} persons, k = {k}",
-            advised(work.by, work.part, "Ask for less"),
+            work.advised("Ask for less"),
         )
     return _said(work, np.array([least_size(records, k) for records in strata]), k, k)
 
@@ -251,7 +250,7 @@ def _exchanged(work: Work, taken: Seats, groups: Name) -> Name:
     if missed.any():
         raise MissedError.of(work, missed, seats, taken.strata)
     moved = int((seats != labels).sum())
-    unit = work.part.level.unit if work.part.level else "record"
+    unit = work.unit
     work.note(f"{number(moved, unit)} changed seats so that every class keeps what was asked for")
     return work.load_labels(taken.row_id, names[seats], __name__, f"seats_of_{groups.table}")
 

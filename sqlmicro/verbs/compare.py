@@ -295,7 +295,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     tasks = [Task(s.method, on, (), s.nulls, s.parameters) for s, on in zip(run.steps, worked, strict=True)]
     linked = strongest_linkage(sides, tasks)
     over = [
-        (claim.k, [column.staged for column in claim.columns])
+        (claim.terms.k, [column.staged for column in claim.columns])
         for claim in run.claims if claim.promise == "record" and claim.columns
     ]  # fmt: skip
     promises = Promises(over, alone=alone(step.promise for step in run.steps))
