@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlmicro.guarantees.limits import Alpha, Beta, Distinct, Entropy, Near, Recursive
+from sqlmicro.guarantees.limits import Alpha, Beta, Distinct, Entropy, Recursive, TCloseness
 from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 
 ROUNDING = 2e-9
 KINDS = {
-    "l": Distinct, "entropy_l": Entropy, "recursive_l": Recursive, "t": Near, "alpha": Alpha, "beta": Beta,
+    "l": Distinct, "entropy_l": Entropy, "recursive_l": Recursive, "t": TCloseness, "alpha": Alpha, "beta": Beta,
 }  # fmt: skip
 
 
@@ -22,7 +22,7 @@ def limits_of(c=2.0, **values):
     return tuple(
         kind(value, **({"c": c} if kind is Recursive else {}))
         for name, kind in KINDS.items()
-        if (value := values.get(name, math.inf)) < math.inf and (value or kind in (Near, Beta))
+        if (value := values.get(name, math.inf)) < math.inf and (value or kind in (TCloseness, Beta))
     )
 
 

@@ -12,7 +12,7 @@ from sqlmicro.audits.row import Detail, Found
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
-from sqlmicro.guarantees.limits import Alpha, Beta, Near
+from sqlmicro.guarantees.limits import Alpha, Beta, TCloseness
 from sqlmicro.system.reporting import INLINE
 
 _WHERE = "audit, --hierarchical"
@@ -29,7 +29,7 @@ class Closeness(Detail):
 
 
 @audit_of(
-    Near,
+    TCloseness,
     "audit/reference_shares.sql",
     "audit/shares.sql",
     "audit/closeness_nominal.sql",

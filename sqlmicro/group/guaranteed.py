@@ -18,7 +18,7 @@ from sqlmicro.group.mdav import mdav_labels
 from sqlmicro.group.starts import persons_can_be_first, persons_first, t_first, t_first_size
 from sqlmicro.group.value_order import by_value
 from sqlmicro.guarantees.bounds import bound
-from sqlmicro.guarantees.limits import Near
+from sqlmicro.guarantees.limits import TCloseness
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.registry import Tick, late
 
@@ -218,7 +218,9 @@ class Search:
         found: list[Callable[[], np.ndarray]] = []
         if n <= _T_FIRST_MOST:
             ordered = [one for one in self._rules.sensitive if one.ordered]
-            close = [(one.codes, limit.value) for one in ordered for limit in one.binding if isinstance(limit, Near)]
+            close = [
+                (one.codes, limit.value) for one in ordered for limit in one.binding if isinstance(limit, TCloseness)
+            ]
             sizes = [(codes, max(size, t_first_size(n, k, t))) for codes, t in close]
             found += [partial(t_first, self._X, codes, least, self.say) for codes, least in sizes]
         found.append(lambda: labels[self._order])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.guarantees.limits import Near
+from sqlmicro.guarantees.limits import TCloseness
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.work import Work
@@ -41,7 +41,7 @@ def bound(rules: Rules, n: int) -> Bound:
     --------
     >>> import numpy as np
     >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2])
-    >>> drug = Sensitive("drug", codes, np.array([0.6, 0.3, 0.1]), False, limits=(Near(0.1),))
+    >>> drug = Sensitive("drug", codes, np.array([0.6, 0.3, 0.1]), False, limits=(TCloseness(0.1),))
     >>> found = bound(Rules(2, None, (drug,)), 10)
     >>> found.size, found.why
     (3, 't = 0.1 of "drug" needs groups of at least 3: its most frequent value has 60.0 % of 10 records')
@@ -87,7 +87,7 @@ def least_loss(X: np.ndarray, codes: np.ndarray, t: float) -> float:
 def _table(one: Sensitive, n: int) -> str:
     """Return what a bound comes from, in counts and shares."""
     top = float(one.shares.max(initial=0.0))
-    if one.ordered and any(isinstance(limit, Near) for limit in one.limits):
+    if one.ordered and any(isinstance(limit, TCloseness) for limit in one.limits):
         return f"it has {len(one.shares)} values in {n} records"
     return f"its most frequent value has {100 * top:.1f} % of {n} records"
 

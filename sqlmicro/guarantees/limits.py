@@ -181,7 +181,7 @@ class _Searched(Limit):
     in_macros=True,
 )
 @dataclass(frozen=True)
-class Near(_Searched):
+class TCloseness(_Searched):
     """t-closeness: the shares of a class are at most so far from those of the table (Earth Mover's Distance)."""
 
     hierarchical: Hierarchical = ()

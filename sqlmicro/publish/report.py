@@ -178,9 +178,9 @@ class Preview:
     """So many records at least share what is shown of one."""
 
 
-@dataclass
-class ReleaseReport:
-    """What is known of a release; the audits and what follows are filled in while it is published."""
+@dataclass(kw_only=True)
+class Route:
+    """From where to where a release went, and by which job."""
 
     release: int | None
     """Its number in sqlmicro.releases."""
@@ -193,6 +193,17 @@ class ReleaseReport:
     engine: str | None = field(metadata=OMITTED)
     """The engine, where it is not DuckDB."""
     parameters: Parameters | None = field(metadata=OMITTED)
+    dry_run: bool = False
+    draft: str | None = field(default=None, metadata=OMITTED)
+    """The folder of a draft, which is out nowhere."""
+    lost: str | None = field(default=None, metadata={**named("warning"), **OMITTED})
+    """A warning: nothing was kept."""
+
+
+@dataclass(kw_only=True)
+class ReleasedRows:
+    """What is in a release, and what became of the records on the way."""
+
     rows_in: int | None
     """None in what is told of a night of a series."""
     rows: int
@@ -207,26 +218,21 @@ class ReleaseReport:
     safe_parts: Released | None
     candidates: list[CandidateRow]
     chosen: int | None
-    promise: list[Promise]
     steps: list[StepReport]
-    key: KeyReport | None = field(metadata=OMITTED)
-    hashes: Hashes | None = field(metadata=INLINE)
-    versions: dict[str, str]
+    types_changed: list[Change] = field(default_factory=list)
+    preview: Preview | None = field(default=None, metadata=OMITTED)
+    """With `--diff`: some records, and which values were changed."""
+
+
+@dataclass(kw_only=True)
+class Protection:
+    """What a release protects: what was promised, and what was measured of what was published."""
+
+    promise: list[Promise]
     sensitive: list[Sensitive] | None = field(default=None, metadata=OMITTED)
     """What safe has left to learn of sensitive columns that it took with the others."""
-    types_changed: list[Change] = field(default_factory=list)
     audits: Sequence[Check | AuditRow] = ()
     """What was measured of what was published; the first is the k over all columns that an attacker may know."""
-    dry_run: bool = False
-    draft: str | None = field(default=None, metadata=OMITTED)
-    """The folder of a draft, which is out nowhere."""
-    series: SeriesReport | None = field(default=None, metadata=OMITTED)
-    """The series that it is a night of."""
-    alone_because: str | None = None
-    """Why it was published although it does not keep its k together with others of the same people."""
-    chain: Chain | None = None
-    lost: str | None = field(default=None, metadata={**named("warning"), **OMITTED})
-    """A warning: nothing was kept."""
     k: int | None = None
     """The smallest class over the columns of the promise."""
     k_released: int | None = None
@@ -239,16 +245,42 @@ class ReleaseReport:
     """The number of classes by their size."""
     recounted: list[Recounted] | None = field(default=None, metadata=OMITTED)
     """What was counted anew without the database: what anybody can check who has the release."""
+
+
+@dataclass(kw_only=True)
+class History:
+    """What tells a release from others, and what ties it to them."""
+
+    key: KeyReport | None = field(metadata=OMITTED)
+    hashes: Hashes | None = field(metadata=INLINE)
+    versions: dict[str, str]
+    series: SeriesReport | None = field(default=None, metadata=OMITTED)
+    """The series that it is a night of."""
+    alone_because: str | None = None
+    """Why it was published although it does not keep its k together with others of the same people."""
+    chain: Chain | None = None
     consulted: list[Consulted] = field(default_factory=list)
     """The earlier releases that it was measured with."""
+
+
+@dataclass(kw_only=True)
+class Course:
+    """How it went: what took how long, what is to be known besides, and what came of the purge."""
+
     seconds: dict[str, float] = field(default_factory=dict)
     """By stage."""
     notes: list[str] = field(default_factory=list)
     sql: str | None = field(default=None, metadata=OMITTED)
     """With `--show-sql`: every statement, as one script."""
-    preview: Preview | None = field(default=None, metadata=OMITTED)
-    """With `--diff`: some records, and which values were changed."""
     purging: Purging | None = field(default=None, metadata=INLINE)
+
+
+@dataclass(kw_only=True)
+class ReleaseReport(Course, History, Protection, ReleasedRows, Route):
+    """What is known of a release; the audits and what follows are filled in while it is published.
+
+    Its parts are told one after the other, the last base first.
+    """
 
     @property
     def warned(self) -> str | None:

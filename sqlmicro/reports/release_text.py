@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlmicro.audits.row import Check
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.missing.counted import Missing, number
-from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.publish.report import ReleasedRows, ReleaseReport, Route
 from sqlmicro.registry import rounded_up
 from sqlmicro.reports.safe_text import candidates, deviations, weighted
 from sqlmicro.reports.text import figure, line, some, width
@@ -41,7 +41,7 @@ _TOLD = ("warning: ", "dropped", "released as they are", "--nulls", "not erased"
 """How notes begin that ask for a decision, or say what became of columns."""
 
 
-def _where(report: ReleaseReport) -> str:
+def _where(report: Route) -> str:
     where = f"{report.target} ({report.target_kind})"
     if report.target is None:
         return "not yet"
@@ -52,12 +52,12 @@ def _where(report: ReleaseReport) -> str:
     return where + (f", release {report.release} in sqlmicro.releases" if report.release else "")
 
 
-def _rows(report: ReleaseReport) -> str:
+def _rows(report: ReleasedRows) -> str:
     of = "" if report.rows_in is None else f" of {report.rows_in:,}"
     return f"{report.rows:,}{of}" + (f", {report.suppressed:,} suppressed" if report.suppressed else "")
 
 
-def _close(report: ReleaseReport) -> list[str]:
+def _close(report: ReleasedRows) -> list[str]:
     """Return how close a release is to its source: its tables and numbers, or its loss, and the worst column."""
     if report.safe_parts is not None:
         summary = report.safe_parts.summary
@@ -108,7 +108,7 @@ def _purged(purging: Purging | None) -> list[str]:
     return [line("purged", "yes" if purging.purged else f"no: {purging.not_purged_because}")]
 
 
-def _groups(report: ReleaseReport) -> list[str]:
+def _groups(report: ReleasedRows) -> list[str]:
     return [
         line(
             "groups" if len(report.steps) == 1 else f"groups, step {number}",
@@ -123,7 +123,7 @@ def _percent(value: float) -> str:
     return f"{value:.4f}" if value >= 0.01 or value == 0 else f"{value:.2g}"
 
 
-def _losses(report: ReleaseReport) -> list[str]:
+def _losses(report: ReleasedRows) -> list[str]:
     lines, lost = [], report.losses
     if lost.il is not None:
         lines.append(line("IL", f"{_percent(lost.il)} % (100 SSE/SST over the standardised numeric columns)"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.publish.report import ReleasedRows
 from sqlmicro.reports.text import line, table, width
 from sqlmicro.safe_method.compare import Compared
 from sqlmicro.safe_method.distance import Deviations, SafeDistance
@@ -34,7 +34,7 @@ def weighted(parts: SafeDistance) -> str:
     )
 
 
-def candidates(report: ReleaseReport) -> str:
+def candidates(report: ReleasedRows) -> str:
     """Return the candidates of SAFE and their distances, the released one marked."""
     narrow, timed = width() < _CANDIDATES_IN_FULL, width() >= _CANDIDATES_WITH_SECONDS
     several = len({c.unification for c in report.candidates if c.algorithm != "search"}) > 1

@@ -15,7 +15,7 @@ from test_releases import QUASI, classes, people
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.hierarchies import tree
-from sqlmicro.guarantees.limits import Near
+from sqlmicro.guarantees.limits import TCloseness
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.guarantees.tally import Tally
@@ -64,7 +64,7 @@ def test_the_distance_is_that_of_the_best_transport(seed):
     labels = rng.integers(0, 6, len(codes))
     one = Sensitive("s", codes, np.bincount(codes) / len(codes), False, levels)
     costs = np.array([[apart(levels, i, j) for j in range(m)] for i in range(m)])
-    found = Near(1.0).measure(one, Tally.of(Rules(1, None, (one,)), labels, 6).sensitive[0][1])
+    found = TCloseness(1.0).measure(one, Tally.of(Rules(1, None, (one,)), labels, 6).sensitive[0][1])
     for group, rows in groups_of(labels).items():
         best = transported(costs, np.bincount(codes[rows], minlength=m) / len(rows) - one.shares)
         assert found[group] == pytest.approx(best, abs=1e-9)
@@ -79,7 +79,7 @@ def test_kernel_and_counts_keep_what_the_definition_keeps(seed):
     levels = random_levels(rng, len(shares), int(rng.integers(1, 4)))
     labels = np.unique(rng.integers(0, 8, 40), return_inverse=True)[1]
     for t in (0.0, *rng.uniform(0.05, 0.7, 4)):
-        rules = Rules(1, None, (Sensitive("s", codes, shares, False, levels, (Near(float(t)),)),))
+        rules = Rules(1, None, (Sensitive("s", codes, shares, False, levels, (TCloseness(float(t)),)),))
         kept = [keeps(rules, rows) for _, rows in sorted(groups_of(labels).items())]
         assert (missing(labels, rules) == 0).tolist() == kept
         assert Tally.of(rules, labels, labels.max() + 1).kept().tolist() == kept
@@ -91,7 +91,7 @@ def test_the_least_size_is_below_that_of_every_group(seed):
     rng = np.random.default_rng(seed)
     codes = np.r_[np.arange(4), rng.integers(0, 4, 8)]
     one = Sensitive(
-        "s", codes, np.bincount(codes) / 12, False, random_levels(rng, 4, 2), (Near(float(rng.uniform(0, 0.4))),)
+        "s", codes, np.bincount(codes) / 12, False, random_levels(rng, 4, 2), (TCloseness(float(rng.uniform(0, 0.4))),)
     )
     rules, size = Rules(1, None, (one,)), bound(Rules(1, None, (one,)), 12).size
     for smaller in range(1, size):

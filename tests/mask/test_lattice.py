@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from naive_rules import keeps, random_rules
 
-from sqlmicro.guarantees.limits import Near
+from sqlmicro.guarantees.limits import TCloseness
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import local_recoding
@@ -180,7 +180,7 @@ def test_t_is_not_monotone_where_records_may_be_suppressed() -> None:
     # One value a class, 4 and 1: at the bottom the small class is left out. Joined, they are too far from the table.
     codes = np.array([0, 0, 1, 1, 0, 0, 0, 1])
     cell = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    one = Sensitive("s", codes, np.array([0.5, 0.5]), False, limits=(Near(0.1),))
+    one = Sensitive("s", codes, np.array([0.5, 0.5]), False, limits=(TCloseness(0.1),))
     combinations = Combinations(
         Tally.of(Rules(2, None, (one,)), cell, 2), [[np.array([0, 1]), np.array([0, 0])]], np.zeros(2, dtype=int)
     )
