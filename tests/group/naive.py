@@ -168,6 +168,10 @@ def max_distance(X: np.ndarray, k: int) -> np.ndarray:
     return join_nearest(X, labels)
 
 
+def partition(labels: np.ndarray) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels.tolist())}
+
+
 def read_numbers(path: Any) -> np.ndarray:
     return np.genfromtxt(path, delimiter=",", skip_header=1)
 

@@ -3,31 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from brute_force import sse
 
-
-def brute_force(X: np.ndarray, k: int) -> float:
-    """Return the least loss of all groupings into groups of at least k; for n up to 12."""
-    n = len(X)
-    loss: dict[int, float] = {}
-    for mask in range(1 << n):
-        members = [i for i in range(n) if mask >> i & 1]
-        if len(members) >= k:
-            loss[mask] = float(((X[members] - X[members].mean(axis=0)) ** 2).sum())
-    best = {0: 0.0}
-    for mask in range(1, 1 << n):
-        lowest, part = mask & -mask, mask
-        best[mask] = np.inf
-        while part:
-            if part & lowest and part in loss:
-                best[mask] = min(best[mask], loss[part] + best[mask ^ part])
-            part = (part - 1) & mask
-    return best[(1 << n) - 1]
-
-
-def sse(X: np.ndarray, labels: np.ndarray) -> float:
-    return sum(
-        float(((X[labels == label] - X[labels == label].mean(axis=0)) ** 2).sum()) for label in range(labels.max() + 1)
-    )
+__all__ = ["chain_joined", "k_ward", "nearest_pairs_joined", "neighbours_joined", "sse"]
 
 
 def squared(a: np.ndarray, b: np.ndarray) -> float:

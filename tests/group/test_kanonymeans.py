@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import best_grouping
 from looping import each
 from naive_kanonymeans import naive_first_centres, naive_group_around, naive_steps, partition
 
@@ -50,17 +50,8 @@ def test_groups_are_those_of_the_naive_reference(kind: str, init: Any, merge: An
         naive = naive_first_centres(X, k, centres, init, np.random.default_rng(seed))
         np.testing.assert_array_equal(drawn, naive)
         for inside in (False, True):
-            found = kanonymeans(
-                X,
-                np.random.default_rng(seed),
-                silent,
-                k=k,
-                centres=centres,
-                init=init,
-                merge=merge,
-                measure=measure,
-                inside=inside,
-            )
+            settings: dict[str, Any] = {"init": init, "merge": merge, "measure": measure, "inside": inside}
+            found = kanonymeans(X, np.random.default_rng(seed), silent, k=k, centres=centres, **settings)
             expected = naive_group_around(X, naive, k, merge, measure, inside)
             assert partition(found) == partition(expected), (seed, inside)
 
@@ -144,36 +135,12 @@ def test_merge_and_split_inside_the_iterations_may_go_in_a_circle_and_end() -> N
     endless = naive_steps(LIVELOCK, FIRST, 2, "inner-loop", "centroid")
     assert [partition(labels) for labels in islice(endless, 6)] == [together, cut] * 3
     told: list[int] = []
-    labels = group_around(
-        LIVELOCK,
-        np.array(FIRST),
-        Rules(2, "inner-loop", "centroid", True, 1000),
-        lambda done, total, best="": told.append(done),
-    )
+    rules = Rules(2, "inner-loop", "centroid", True, 1000)
+    labels = group_around(LIVELOCK, np.array(FIRST), rules, lambda done, total, best="": told.append(done))
     assert told == [1, 2, 3], "the third iteration brings back the first grouping"
     # The pair 2, 8 and the others have 18.5; 2, 2, 8 have 24.
     assert partition(labels) == cut
     assert loss(LIVELOCK, labels, centroids(LIVELOCK, labels)) == 18.5
-
-
-@cache
-def _optimum(rows: tuple[tuple[float, ...], ...], k: int) -> float:
-    """The least SSE of all partitions into groups of at least k: over the sets that hold the first record."""
-    if not rows:
-        return 0.0
-    least = np.inf
-    for chosen in range(1 << (len(rows) - 1)):
-        group = [rows[0], *(row for i, row in enumerate(rows[1:]) if chosen >> i & 1)]
-        rest = tuple(row for i, row in enumerate(rows[1:]) if not chosen >> i & 1)
-        if len(group) < k or 0 < len(rest) < k or len(group) >= 2 * k:
-            continue
-        X = np.array(group)
-        least = min(least, ((X - X.mean(axis=0)) ** 2).sum() + _optimum(rest, k))
-    return float(least)
-
-
-def optimum(X: np.ndarray, k: int) -> float:
-    return _optimum(tuple(map(tuple, X.tolist())), k)
 
 
 @each("k", [2, 3, 4])
@@ -181,7 +148,7 @@ def test_loss_is_never_below_the_optimum_and_sometimes_reaches_it(k: int) -> Non
     reached = 0
     for seed in range(6):
         X = draw("normal", seed, 9 + seed % 2, 2)
-        best = optimum(X, k)
+        best = best_grouping(X, k)[0]
         for merge in MERGES:
             labels = kanonymeans(X, np.random.default_rng(seed), silent, k=k, merge=merge)  # type: ignore[arg-type]
             found = loss(X, labels, centroids(X, labels))

@@ -107,9 +107,10 @@ def test_group_sizes_are_k_but_for_the_last(k: int) -> None:
         assert k <= sizes[-1] < 2 * k
 
 
+@pytest.mark.parametrize("trials, largest", [(12, 700), pytest.param(3, 4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", naive.KINDS)
-def test_labels_equal_the_plain_ones(kind: str) -> None:
-    for X, k in naive.random_records(kind, trials=12, largest=700):
+def test_labels_equal_the_plain_ones(kind: str, trials: int, largest: int) -> None:
+    for X, k in naive.random_records(kind, trials, largest, seed=int(largest > 700)):
         np.testing.assert_array_equal(mdav_labels(X, k), naive.mdav(X, k), err_msg=f"{kind}, {X.shape}, k = {k}")
 
 
@@ -137,13 +138,6 @@ def test_the_first_small_sets_are_grouped_in_numpy_until_that_would_take_longer_
         patch.setattr(small_sets, "_SECONDS", small_sets._spent)
         patch.setattr(small_sets, "small_mdav", None)
         np.testing.assert_array_equal(mdav_labels(X, 3), first)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", naive.KINDS)
-def test_labels_equal_the_plain_ones_on_larger_sets(kind: str) -> None:
-    for X, k in naive.random_records(kind, trials=3, largest=4000, seed=1):
-        np.testing.assert_array_equal(mdav_labels(X, k), naive.mdav(X, k), err_msg=f"{kind}, {X.shape}, k = {k}")
 
 
 def test_tree_and_shell_find_the_farthest_record_also_when_most_are_gone() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import best_grouping, sse
 from looping import each
-from naive_ward import brute_force, sse
 
 from sqlmicro.errors import InputError
 from sqlmicro.group.consecutive_groups import consecutive_groups, optimal_groups
@@ -82,7 +82,7 @@ def test_no_grouping_loses_less(n: int, k: int) -> None:
     rng = np.random.default_rng(n * k)
     for x in (rng.normal(size=n), rng.integers(0, 4, n).astype(float), np.exp(2 * rng.normal(size=n))):
         labels = optimal_groups(np.sort(x), k)
-        assert sse(np.sort(x)[:, None], labels) == pytest.approx(brute_force(x[:, None], k), rel=1e-12, abs=1e-15)
+        assert sse(np.sort(x)[:, None], labels) == pytest.approx(best_grouping(x[:, None], k)[0], rel=1e-12, abs=1e-15)
 
 
 def test_the_brute_force_tries_every_partition() -> None:
@@ -92,7 +92,7 @@ def test_the_brute_force_tries_every_partition() -> None:
         for partition in partitions(list(range(8)), 2)
     ]
     assert len(losses) == 715, "partitions of 8 into parts of at least 2, OEIS A000296"
-    assert brute_force(X, 2) == pytest.approx(min(losses), rel=1e-12)
+    assert best_grouping(X, 2)[0] == pytest.approx(min(losses), rel=1e-12)
 
 
 @each("name, offset, k", product(_columns(), [0.0, 1e6, 1e9, -1e9], [2, 5, 10]))
