@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from command import run
 from databases import opened
+from world import refused
 
 import sqlmicro
 from sqlmicro.errors import InputError, JobError, ParameterError
@@ -68,9 +69,8 @@ def test_every_method_leaves_out_whose_record_it_is(workbench, name, tmp_path):
 ])  # fmt: skip
 def test_what_says_whose_record_it_is_is_neither_grouped_nor_kept_nor_a_stratum(workbench, given):
     db = workbench.make(visits())
-    with pytest.raises(ParameterError, match="left out of the release"):
+    with refused("left out of the release", db, kind=ParameterError):
         sqlmicro.mdav("records", db=db, person="patient", rest="drop", **given)
-    assert workbench.relations(db) == [("main", "records")]
 
 
 def test_k_counts_persons_or_rows_not_both(workbench):
@@ -78,9 +78,8 @@ def test_k_counts_persons_or_rows_not_both(workbench):
     done = run("mdav", "--db", db, "--table", "records", "--columns", "age", "--rest", "drop", "--person", "patient",
                "--rows-are-persons")  # fmt: skip
     assert done.returncode == 2 and "Leave one of them out" in done.stderr
-    with pytest.raises(ParameterError, match="Leave one of them out"):
+    with refused("Leave one of them out", db, kind=ParameterError):
         sqlmicro.mdav("records", db=db, columns=["age"], rest="drop", person="patient", rows_are_persons=True)
-    assert workbench.relations(db) == [("main", "records")]
 
 
 @pytest.mark.slow
@@ -198,9 +197,8 @@ def test_the_key_may_have_any_name_and_type(workbench, kind):
 def test_more_persons_than_there_are_cannot_be_asked_for(workbench):
     db = workbench.make(visits(12, 3))
     for k in (6, 13):
-        with pytest.raises(InputError):
+        with refused(db=db, kind=InputError):
             sqlmicro.mdav("records", db=db, person="patient", columns=["age"], rest="drop", k=k)
-    assert workbench.relations(db) == [("main", "records")]
 
 
 def test_what_replays_a_run_knows_whose_records_it_read(workbench, tmp_path):

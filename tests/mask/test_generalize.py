@@ -135,9 +135,8 @@ def test_strata_are_part_of_what_is_k_anonymous(workbench: Any) -> None:
 def test_a_release_without_records_is_refused(workbench: Any, local: bool) -> None:
     db = workbench.make({"age": ("INTEGER", [1, 2, 3]), "ill": ("VARCHAR", ["a", "a", "b"])})
     given = {"columns": ["age"], "rest": "drop", "local": local, "suppress_up_to": 1.0}
-    with pytest.raises(SqlmicroError, match="make every record occur 4 times") as refused:
+    with refused("make every record occur 4 times"):
         workbench.release("generalize", db, until_k=4, **given)
-    assert refused.value.exit_code == 2
     with pytest.raises(SqlmicroError, match="some levels must keep what was asked for"):
         workbench.release("generalize", db, until_k=2, sensitive=["ill"], min_l=3, **given)
     with pytest.raises(SqlmicroError, match="guarantees go with --until-k"):
@@ -254,19 +253,16 @@ def test_a_date_that_became_text_is_released_as_text_and_masked_on(workbench: An
 )
 def test_what_does_not_fit_is_refused(workbench: Any, options: dict[str, Any], message: str) -> None:
     db = workbench.make({name: PEOPLE[name] for name in ("age", "zip", "id")})
-    before = workbench.relations(db)
-    with pytest.raises(SqlmicroError, match=message) as refused:
+    with refused(message, db):
         workbench.release("generalize", db, columns=["age", "zip"], rest="drop", **options)
-    assert refused.value.exit_code == 2
-    assert workbench.relations(db) == before
 
 
 def test_a_value_missing_from_a_hierarchy_is_counted_not_named(workbench: Any, tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("10115,Berlin\n")
     db = workbench.make({"zip": PEOPLE["zip"]})
-    with pytest.raises(SqlmicroError, match="4 of the 6 values of 'zip' are not in it") as refused:
+    with refused("4 of the 6 values of 'zip' are not in it", db) as no:
         workbench.release("generalize", db, columns=["zip"], hierarchy=[f"zip={tmp_path / 'zip.csv'}"])
-    assert "20095" not in str(refused.value)
+    assert "20095" not in str(no.value)
     for text in ("", "10115\n", "a,b\nc\n", "a,b\na,c\n"):
         (tmp_path / "bad.csv").write_text(text)
         with pytest.raises(SqlmicroError, match="hierarchy"):

@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from world import release, warehouse
+from world import refused, release, warehouse
 
 import sqlmicro
-from sqlmicro import InputError, ParameterError, SqlmicroError
+from sqlmicro import InputError, ParameterError
 from sqlmicro.mask.pram import read_matrix
 
 # Sampling
@@ -71,10 +71,8 @@ def test_every_record_is_drawn_equally_often(workbench: Any) -> None:
 )
 def test_samples_that_cannot_be_are_refused(workbench: Any, options: dict[str, Any], message: str) -> None:
     db = workbench.make({"i": ("INTEGER", range(10))})
-    with pytest.raises(SqlmicroError, match=message) as refused:
+    with refused(message, db):
         workbench.release("sample", db, rest="keep", **options)
-    assert refused.value.exit_code == 2
-    assert workbench.relations(db) == [("main", "records")]
 
 
 # Tails
@@ -141,10 +139,8 @@ def test_tails_of_strata_and_of_dates(workbench: Any) -> None:
 )
 def test_tails_that_cannot_be_are_refused(workbench: Any, settings: dict[str, Any], message: str) -> None:
     db = workbench.make({"x": ("INTEGER", INCOMES)})
-    with pytest.raises(SqlmicroError, match=message) as refused:
+    with refused(message, db):
         workbench.release("top-code", db, columns=["x"], **settings)
-    assert refused.value.exit_code == 2
-    assert workbench.relations(db) == [("main", "records")]
 
 
 # PRAM
@@ -237,10 +233,9 @@ def test_a_matrix_that_does_not_fit_is_refused_with_counts_only(
 ) -> None:
     file = tmp_path / "m.csv"
     file.write_text(text)
-    with pytest.raises(SqlmicroError, match=message) as refused:
+    with refused(message) as no:
         workbench.release("pram", towns, columns=["town"], matrix=str(file), rest="keep")
-    assert refused.value.exit_code == 2
-    assert "'d'" not in str(refused.value)
+    assert "'d'" not in str(no.value)
     with pytest.raises(ParameterError, match="from 0 to 1"):
         workbench.release("pram", towns, columns=["town"], keep_probability=1.1, rest="keep")
 

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from world import refused, release, warehouse
 
-from sqlmicro import SqlmicroError
 from sqlmicro.mask import suppression
 from sqlmicro.mask.suppression import Entries, class_sizes, matches, own_value, wildcard
 from sqlmicro.mask.suppression_of_subsets import search
@@ -304,11 +303,8 @@ def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> N
     release = workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], k=3)
     # What is common in the other land is left alone.
     assert _by_id(release, ["x", "y", "land"]) == [(None, None, "a")] * 3 + [(1, 1, "b")] * 4
-    before = workbench.relations(db)
-    with pytest.raises(SqlmicroError, match="every stratum must have at least k = 4 records") as refused:
+    with refused("every stratum must have at least k = 4 records", db):
         workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], k=4)
-    assert refused.value.exit_code == 2
-    assert workbench.relations(db) == before
 
 
 @pytest.mark.slow
@@ -330,11 +326,8 @@ def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> N
 )
 def test_what_does_not_fit_is_refused(workbench: Any, options: dict[str, Any], message: str) -> None:
     db = workbench.make({"x": ("INTEGER", list(range(8))), "town": ("VARCHAR", list("abababab"))})
-    before = workbench.relations(db)
-    with pytest.raises(SqlmicroError, match=message) as refused:
+    with refused(message, db):
         workbench.release("suppress", db, columns=["x", "town"], **options)
-    assert refused.value.exit_code == 2
-    assert workbench.relations(db) == before
 
 
 @pytest.mark.slow
