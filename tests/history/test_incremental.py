@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases import opened
+from world import execute
 
 import sqlmicro
 from sqlmicro.database import unfinished
@@ -18,11 +18,6 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import compared, remembered, seats, written
 
 K = 3
-
-
-def execute(db: Path, *texts: str) -> list[list[tuple[Any, ...]]]:
-    with opened(db) as connection:
-        return [connection.execute(text).fetchall() for text in texts]
 
 
 def make(db: Path, rows: int = 300) -> Path:

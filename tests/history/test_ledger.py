@@ -16,8 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
-from databases import opened
-from world import entry, refused, rows, warehouse
+from world import ODD, QUOTED, entry, execute, refused, rows, warehouse
 
 import sqlmicro
 from sqlmicro.audits.row import Check
@@ -32,15 +31,9 @@ from sqlmicro.publish import consult
 TABLES = int(os.environ.get("TABLES", "21"))
 METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
 QUICK = 3  # tables, each of another method
-ODD = 'net "income"'
 EVERY_VALUE = """INSERT INTO sqlmicro.class_values
   SELECT c.release, c.column_name, c.class, o.value FROM sqlmicro.class_values AS c, sqlmicro.class_values AS o"""
 GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "seed": "1"}
-
-
-def execute(db: str, *statements: str) -> list[Any]:
-    with opened(db) as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 @pytest.fixture
@@ -48,12 +41,8 @@ def db(tmp_path: Path) -> str:
     path = str(tmp_path / "w.duckdb")
     draw = random.Random(1)
     rows = ", ".join(f"({i}, {draw.randrange(18, 90)}, {draw.randrange(1000)})" for i in range(200))
-    execute(path, f"CREATE TABLE persons AS SELECT * FROM (VALUES {rows}) AS t(id, age, {_quoted(ODD)})")
+    execute(path, f"CREATE TABLE persons AS SELECT * FROM (VALUES {rows}) AS t(id, age, {QUOTED})")
     return path
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def released(db: str, into: str, **more: Any) -> dict[str, Any]:
@@ -67,18 +56,15 @@ def unions(report: dict[str, Any]) -> list[tuple[Any, ...]]:
 def test_the_newcomer_of_the_next_night_is_not_published(db: str) -> None:
     released(db, "first")
     execute(db, "INSERT INTO persons VALUES (999, 50, 500)")
-    with pytest.raises(
-        AuditFailed, match=r"share their classes with fewer than 4, together with release 1 \(first\)"
-    ) as no:
+    with pytest.raises(AuditFailed, match=r"classes with fewer than 4, together with release 1 \(first\)") as no:
         released(db, "second")
     assert "differences of totals about fewer than 4 persons: " in str(no.value)
     assert "999" not in str(no.value)
     tables = execute(db, "SELECT table_name FROM duckdb_tables() ORDER BY ALL")[0]
     assert ("second",) not in tables
-    assert execute(db, "SELECT count(*) FROM sqlmicro.releases", "SELECT max(release) FROM sqlmicro.memory") == [
-        [(1,)],
-        [(1,)],
-    ]
+    assert execute(db, "SELECT max(id) FROM sqlmicro.releases", "SELECT max(release) FROM sqlmicro.memory") == [
+        [(1,)], [(1,)]
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -86,23 +72,23 @@ def test_a_corrected_value_is_told_by_the_difference_of_two_means(tmp_path: Path
     """All persons keep their classes: five times the difference of two means is how much one value has changed."""
     db = str(tmp_path / "w.duckdb")
     execute(db, "CREATE TABLE persons AS SELECT i AS id, (i // 5) * 20.0 + i % 5 AS age, "
-                f"i // 5 * 1e3 + i % 5 AS {_quoted(ODD)} FROM range(20) AS r(i)")  # fmt: skip
+                f"i // 5 * 1e3 + i % 5 AS {QUOTED} FROM range(20) AS r(i)")  # fmt: skip
     released(db, "first", k=5)
-    execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3")
+    execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} + 5 WHERE id = 3")
     with pytest.raises(AuditFailed, match="Got differences of totals about fewer than 5 persons: 1, on 1 of them, tog"):
         released(db, "second", k=5)
     report = released(db, "second", k=5, alone_because="a test")
-    means = execute(db, f"SELECT sum({_quoted(ODD)}) FROM first", f"SELECT sum({_quoted(ODD)}) FROM second")
+    means = execute(db, f"SELECT sum({QUOTED}) FROM first", f"SELECT sum({QUOTED}) FROM second")
     assert means[1][0][0] - means[0][0][0] == 5
     assert unions(report) == [(5, 5, True)]
     # What is published is the same again, so that nothing is told: a recoding does not know the value.
-    execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3")
+    execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} + 5 WHERE id = 3")
     recoded: dict[str, Any] = {
         "columns": ["age", ODD], "width": ["age=100", f"{ODD}=10000"], "until_k": 5, "row_key": ["id"], "rest": "drop",
     }  # fmt: skip
     for into in ("wide", "wide_again"):
         sqlmicro.generalize("persons", db=db, into=into, **recoded, alone_because="a test" if into == "wide" else None)
-        execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3",
+        execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} + 5 WHERE id = 3",
                 "DROP TABLE IF EXISTS first", "DROP TABLE IF EXISTS second")  # fmt: skip
 
 
@@ -222,9 +208,7 @@ def test_what_is_remembered_of_contents_is_what_was_published(tmp_path: Path) ->
     """Else a key that stands for other persons tonight is not seen."""
     db = str(tmp_path / "d.duckdb")
     execute(
-        db,
-        "CREATE TABLE p (id INTEGER PRIMARY KEY, age INTEGER)",
-        "INSERT INTO p SELECT range, range * 3 FROM range(40)",
+        db, "CREATE TABLE p (id INTEGER PRIMARY KEY, age INTEGER)", "INSERT INTO p SELECT i, i * 3 FROM range(40) r(i)"
     )
     given = {"columns": ["age"], "k": 4, "rest": "drop"}
     sqlmicro.mdav("p", db=db, into="first", **given)
@@ -243,7 +227,7 @@ def test_a_renamed_copy_is_of_the_same_people(db: str) -> None:
 
 def test_records_are_known_again_where_a_step_draws(db: str, tmp_path: Path) -> None:
     """Without a row key they are known by their content, which is the same where equal ones are told apart to draw."""
-    execute(db, f"CREATE TABLE nameless AS SELECT age, {_quoted(ODD)} FROM persons")
+    execute(db, f"CREATE TABLE nameless AS SELECT age, {QUOTED} FROM persons")
     given: dict[str, Any] = {"columns": ["age", ODD], "k": 4}
     sqlmicro.mdav("nameless", db=db, into="first", **given)
     job = tmp_path / "job.toml"
@@ -423,9 +407,7 @@ def test_a_table_of_another_database_is_out_in_a_ledger_elsewhere(db: str, tmp_p
     with pytest.raises(AuditFailed, match=r"release 1 \(first\)"):
         released(db, "second", ledger=ledger)
     other = str(tmp_path / "other.duckdb")
-    execute(
-        other, 'CREATE TABLE persons AS SELECT i AS id, i % 70 AS age, i * 7 AS "net ""income""" FROM range(200) r(i)'
-    )
+    execute(other, f"CREATE TABLE persons AS SELECT i AS id, i % 70 AS age, i * 7 AS {QUOTED} FROM range(200) r(i)")
     with pytest.raises(AuditFailed, match=r"release 1 \(first\)"):  # of the same name, in another database
         released(other, "first", ledger=ledger)
 
@@ -491,20 +473,15 @@ def test_a_ledger_without_a_time_is_listed_and_proves_nothing(db: str) -> None:
 @pytest.mark.slow
 def test_whatever_is_taken_out_of_a_ledger_is_no_fault(db: str) -> None:
     released(db, "first")
-    columns = [
-        name for (name,) in execute(db, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'releases'")[0]
-    ]
+    columns = {name for name, *_ in execute(db, "DESCRIBE sqlmicro.releases")[0]}
     assert "started" in columns
-    for name in sorted({*columns} - {"id"}):
-        with opened(db) as connection:
-            connection.execute("CREATE OR REPLACE TABLE main.whole AS FROM sqlmicro.releases")
-            connection.execute(f'UPDATE sqlmicro.releases SET "{name}" = NULL')
+    for name in sorted(columns - {"id"}):
+        execute(db, "CREATE OR REPLACE TABLE main.whole AS FROM sqlmicro.releases",
+                f'UPDATE sqlmicro.releases SET "{name}" = NULL')  # fmt: skip
         assert command("ledger", "--db", db).returncode == 0, name
         assert command("ledger", "--db", db, "--json").returncode == 0, name
         assert command("report", "--db", db, "--release", "1", "--sample", "0", "--json").returncode in (0, 2), name
-        with opened(db) as connection:
-            connection.execute("DELETE FROM sqlmicro.releases")
-            connection.execute("INSERT INTO sqlmicro.releases FROM main.whole")
+        execute(db, "DELETE FROM sqlmicro.releases", "INSERT INTO sqlmicro.releases FROM main.whole")
 
 
 @pytest.mark.parametrize("reason", [None, "", "  "])

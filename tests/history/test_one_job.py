@@ -6,39 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import opened
+from world import execute
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed
 
-JOB = """
-db = "w.duckdb"
-[[table]]
-name = "persons"
+TABLE = """[[table]]
+name = "{}"
 row_key = ["id"]
-[[table.step]]
-do = "mdav"
-columns = ["age", "x"]
-k = 4
-[[table.step]]
-do = "publish"
-WHERE first
-[[table]]
-name = "copied"
-row_key = ["id"]
-[[table.step]]
-do = "mdav"
-columns = ["age", "x"]
-k = 4
-[[table.step]]
-do = "publish"
-WHERE second
+step = [{{do = "mdav", columns = ["age", "x"], k = 4}}, {{do = "publish", {}}}]
 """
-
-
-def execute(db: str, *statements: str) -> list[Any]:
-    with opened(db) as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 @pytest.fixture
@@ -51,10 +28,8 @@ def db(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("where", ['into = "{}"', 'to = "{}.parquet"'])
 def test_releases_of_one_job_are_measured_together(db: str, tmp_path: Path, where: str) -> None:
-    job = JOB
-    for name in ("first", "second"):
-        job = job.replace(f"WHERE {name}", where.format(name))
-    (tmp_path / "job.toml").write_text(job)
+    tables = [TABLE.format(*one) for one in (("persons", where.format("first")), ("copied", where.format("second")))]
+    (tmp_path / "job.toml").write_text('db = "w.duckdb"\n' + "".join(tables))
     with pytest.raises(AuditFailed, match=r"share their classes with fewer than 4, together with release 1 \(.*first"):
         sqlmicro.run(str(tmp_path / "job.toml"))
     tables = [name for (name,) in execute(db, "SELECT table_name FROM duckdb_tables() ORDER BY ALL")[0]]

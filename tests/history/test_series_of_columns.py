@@ -7,17 +7,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from databases import opened
+from world import ODD, QUOTED, execute
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import columns, remembered
 from sqlmicro.history.columns import LARGE, cohort
 
-from .test_series import ODD, QUOTED, execute, make
+from .test_series import make
 
 MOST = 48
 """Sums of so many different powers of two are exact, so that a mean says of whom it is."""
@@ -121,10 +121,8 @@ def test_an_intruder_who_knows_a_newcomer_finds_her_row_but_no_value_of_hers(tmp
     db = make(tmp_path / "w.duckdb", 40)
     night(db, 1, columns=["age", "born"])
     before = [counts(released(db), name, []) for name in ("age", "born")]
-    execute(
-        db,
-        "INSERT INTO persons SELECT 100 + i, 20 + i, 1, 'f', DATE '1990-01-01' + CAST(i AS INTEGER) FROM range(3) r(i)",
-    )
+    new = "SELECT 100 + i, 20 + i, 1, 'f', DATE '1990-01-01' + CAST(i AS INTEGER) FROM range(3) r(i)"
+    execute(db, f"INSERT INTO persons {new}")
     report = night(db, 12, columns=["age", "born"], patience=0)
     after = [counts(released(db), name, []) for name in ("age", "born")]
     assert report["series"]["came"] == 3
@@ -245,21 +243,6 @@ def test_strata_stay_with_their_row(tmp_path: Path) -> None:
     report = night(db, 2, by=["sex"], columns=["age"], max_loss_of_rows=0.5)
     assert sorted(map(repr, released(db))) == before
     assert (report["series"]["changed"], report["series"]["empty"]) == (30, 30)
-
-
-@pytest.mark.slow_but("True")
-@pytest.mark.parametrize("ledger", [True, False])
-def test_files_are_remembered_in_a_ledger_of_their_own(tmp_path: Path, *, ledger: bool) -> None:
-    db = make(tmp_path / "w.duckdb", 40)
-    rows, found = tmp_path / "persons.csv", []
-    more: dict[str, Any] = {"ledger": str(tmp_path / "ledger.duckdb")} if ledger else {}
-    for number in (1, 2):
-        execute(db, f"DELETE FROM persons WHERE id % 17 = {number}", f"COPY persons TO '{rows}'")
-        to = tmp_path / f"{number}.parquet"
-        given = {**GIVEN, "into": None, "columns": ["age", ODD], "to": str(to), "night": f"2026-01-0{number}", **more}
-        assert sqlmicro.individual_ranking(str(rows), **given)["series"]["night"] == number
-        found.append(Counter(duckdb.execute(f"FROM '{to}'").fetchall()))
-    assert found[0] == found[1]
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from world import FIRST, execute
+from world import counted as released
 
 pytest.importorskip("numba")
 
@@ -29,18 +30,11 @@ from sqlmicro.safe_method import continued
 from sqlmicro.safe_method.admissible import Combinations
 from sqlmicro.safe_method.successor import Night
 
-FIRST = datetime.date(2026, 1, 1)
 COLUMNS = ["sex", 'net "income"', "size", "born", "sick"]
 GIVEN: dict[str, Any] = {
     "columns": COLUMNS, "rest": "drop", "k": 3, "nulls": "keep", "effort": "fast", "into": "out", "overwrite": True,
     "series": "files",
 }  # fmt: skip
-Released = Counter[tuple[Any, ...]]
-
-
-def execute(db: str, *statements: str) -> list[Any]:
-    with opened(db) as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 def persons(first: int, rows: int, draw: random.Random) -> str:
@@ -84,10 +78,6 @@ def night(db: str, number: int, **more: Any) -> dict[str, Any]:
     return report
 
 
-def released(db: str) -> Released:
-    return Counter(execute(db, "FROM out")[0])
-
-
 def changed(db: str, number: int, draw: random.Random) -> None:
     execute(
         db,
@@ -97,7 +87,7 @@ def changed(db: str, number: int, draw: random.Random) -> None:
     )
 
 
-def faults(nights: list[Released], k: int) -> list[Any]:
+def faults(nights: list[Counter[Any]], k: int) -> list[Any]:
     """Return the combinations that differ by 1 to k - 1 rows between two nights, and likewise the whole files."""
     found = [
         (row, a[row], b[row]) for a, b in combinations(nights, 2) for row in {*a, *b} if 0 < abs(a[row] - b[row]) < k
@@ -113,7 +103,7 @@ def checks(report: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 def test_nights_differ_by_whole_classes_only(db: str) -> None:
     """Values vanish, NULLs and dates come and go, a night is missed, one is run twice."""
-    draw, nights = random.Random(2), list[Released]()
+    draw, nights = random.Random(2), list[Counter[Any]]()
     for number in (1, 2, 3, 5, 6):
         report = night(db, number, max_loss_of_rows=0.3)
         nights.append(released(db))
@@ -148,10 +138,8 @@ def test_the_same_records_have_the_same_file(begun: str) -> None:
 def test_every_night_has_the_scales_of_the_first(begun: str) -> None:
     """`size` has 7 values, which `profile` takes for codes; with 200 it would be averaged, and the night be refused."""
     db = begun
-    execute(
-        db,
-        "INSERT INTO persons SELECT 10000 + i, 'f', 0.5, 50 + i % 200, DATE '2000-01-01', false FROM range(800) r(i)",
-    )
+    new = "SELECT 10000 + i, 'f', 0.5, 50 + i % 200, DATE '2000-01-01', false FROM range(800) r(i)"
+    execute(db, f"INSERT INTO persons {new}")
     assert night(db, 2)["verdict"]["passed"]
     assert len({row[COLUMNS.index("size")] for row in released(db)}) > 7
 
@@ -198,7 +186,7 @@ def test_a_new_epoch_begins_anew(begun: str) -> None:
 
 @pytest.mark.slow
 def test_files_with_a_ledger_of_their_own_are_carried_on(db: str, tmp_path: Path) -> None:
-    draw, nights = random.Random(6), list[Released]()
+    draw, nights = random.Random(6), list[Counter[Any]]()
     for number in (1, 2, 3):
         file = tmp_path / f"out_{number}.parquet"
         night(db, number, into=None, overwrite=False, to=str(file), ledger=str(tmp_path / "ledger.duckdb"))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from world import ODD, QUOTED, execute
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
@@ -19,7 +20,7 @@ from sqlmicro.history import remembered
 from sqlmicro.mask.pseudonymise import _of_epoch
 from sqlmicro.system.secrets import Secret
 
-from .test_series import ODD, QUOTED, execute, make
+from .test_series import make
 
 KEY = "a secret that is long enough"
 NIGHTS = 31 if os.environ.get("HYPOTHESIS_PROFILE") == "ci" else 5
