@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
-from databases import opened
+from world import execute
 
 import sqlmicro
 from sqlmicro.jobs import approval, run
@@ -67,11 +67,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     (tmp_path / "p.toml").write_text(POLICY)
     return tmp_path
-
-
-def execute(folder: Path, *statements: str) -> list[Any]:
-    with opened(folder / "w.duckdb") as connection:
-        return [connection.execute(statement).fetchall() for statement in statements]
 
 
 def change(folder: Path, old: str, new: str) -> None:

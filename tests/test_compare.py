@@ -29,15 +29,10 @@ COLUMNS = ["age", 'net "income"']
 def db(workbench: Any) -> str:
     rng = np.random.default_rng(1)
     age = rng.integers(18, 90, 120)
-    path: str = workbench.make(
-        {
-            "age": ("INTEGER", age.tolist()),
-            'net "income"': ("DOUBLE", (1000 + 20 * age + rng.normal(0, 300, 120)).tolist()),
-            "town": ("VARCHAR", rng.choice(["a", "b"], 120).tolist()),
-            "id": ("INTEGER", list(range(120))),
-        }
-    )
-    return path
+    return workbench.make({
+        "age": ("INTEGER", age), 'net "income"': ("DOUBLE", 1000 + 20 * age + rng.normal(0, 300, 120)),
+        "town": ("VARCHAR", rng.choice(["a", "b"], 120)), "id": ("INTEGER", range(120)),
+    })  # fmt: skip
 
 
 def smallest(workbench: Any, db: str, table: str) -> int:
@@ -60,18 +55,8 @@ def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> N
         "mdav k=3", "mdav k=10", "individual-ranking k=3", "individual-ranking k=10",
     ]  # fmt: skip
     for row in report["candidates"]:
-        release = workbench.release(
-            row["method"],
-            db,
-            columns=COLUMNS,
-            keep=["id"],
-            accept_unique=["id"],
-            drop=["town"],
-            k=row["k"],
-            row_key=["id"],
-            seed="7",
-            overwrite=True,
-        )
+        given = {"columns": COLUMNS, "keep": ["id"], "accept_unique": ["id"], "drop": ["town"], "row_key": ["id"]}
+        release = workbench.release(row["method"], db, k=row["k"], seed="7", overwrite=True, **given)
         target = release.report["target"]
         attacked = sqlmicro.attack(
             original="records", release=[target], db=db, match=["id"], columns=COLUMNS, attack=["linkage"]

@@ -2,17 +2,18 @@
 
 import duckdb
 import pytest
-from databases import opened
-from world import refused
+from world import execute, refused
 
 import sqlmicro
 
 
 @pytest.fixture
 def folder(tmp_path):
-    with opened(tmp_path / "w.duckdb") as con:
-        con.execute("""CREATE TABLE persons AS SELECT i AS id, (i * 7) % 60 AS age, ['f', 'm'][1 + i % 2] AS sex,
-            ((i * 7919) % 10007)::DOUBLE AS income FROM range(120) r(i)""")
+    execute(
+        tmp_path / "w.duckdb",
+        """CREATE TABLE persons AS SELECT i AS id, (i * 7) % 60 AS age, ['f', 'm'][1 + i % 2] AS sex,
+            ((i * 7919) % 10007)::DOUBLE AS income FROM range(120) r(i)""",
+    )
     return tmp_path
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from databases import opened
+from world import execute
 
 import sqlmicro
 
@@ -33,12 +34,12 @@ def db(tmp_path: Path) -> Path:
         '(i * {} % 4)::{} AS "{}"'.format(2 * j + 1, "VARCHAR" if j % 2 else "INTEGER", name.replace('"', '""'))
         for j, name in enumerate(AWKWARD)
     )
-    with opened(path) as connection:
-        connection.execute(
-            f"""CREATE TABLE "my ""table\""" AS SELECT 'customer ' || i AS customer_name, i AS id, uuid() AS u,
+    execute(
+        path,
+        f"""CREATE TABLE "my ""table\""" AS SELECT 'customer ' || i AS customer_name, i AS id, uuid() AS u,
             {columns}, CASE WHEN i % 7 = 0 THEN NULL ELSE i % 3 END AS gaps, i % 2 = 0 AS flag,
-            'd' || i % 2 AS diagnosis, 1.5 AS weight, union_value(n := i) AS either FROM range(64) r(i)"""
-        )
+            'd' || i % 2 AS diagnosis, 1.5 AS weight, union_value(n := i) AS either FROM range(64) r(i)""",
+    )
     return path
 
 
@@ -62,10 +63,7 @@ def test_a_draft_drops_identifiers_anonymizes_all_else_and_says_why(db: Path) ->
 
 @pytest.mark.slow
 def test_the_draft_of_awkward_names_runs_as_it_is(db: Path) -> None:
-    with opened(db) as connection:
-        connection.execute(
-            'CREATE VIEW few AS SELECT id, "net ""income""", "two\nlines", gaps FROM "my ""table""" ORDER BY id'
-        )
+    execute(db, 'CREATE VIEW few AS SELECT id, "net ""income""", "two\nlines", gaps FROM "my ""table""" ORDER BY id')
     (db.parent / "job.toml").write_text(sqlmicro.init("few", db=str(db))["toml"], encoding="utf-8")
     assert sqlmicro.run(str(db.parent / "job.toml"))["k"] >= 3
     with opened(db, read_only=True) as connection:
@@ -126,9 +124,11 @@ def explained(folder: Path, text: str) -> str:
 
 
 def test_a_job_is_explained_from_the_catalog_alone(tmp_path: Path) -> None:
-    with opened(tmp_path / "w.duckdb") as connection:
-        connection.execute("""CREATE TABLE persons AS SELECT 'SECRET' AS name, 1 AS weight, 2 AS income, 3 AS age,
-            'f' AS sex, 'r' AS region FROM range(70)""")
+    execute(
+        tmp_path / "w.duckdb",
+        """CREATE TABLE persons AS SELECT 'SECRET' AS name, 1 AS weight, 2 AS income, 3 AS age,
+            'f' AS sex, 'r' AS region FROM range(70)""",
+    )
     before = (tmp_path / "w.duckdb").read_bytes()
     text = explained(tmp_path, JOB)
     assert (tmp_path / "w.duckdb").read_bytes() == before
@@ -157,8 +157,7 @@ def test_a_job_is_explained_from_the_catalog_alone(tmp_path: Path) -> None:
 
 def test_a_view_over_a_file_is_explained_without_the_file(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("name,weight,income,age,sex,region\na,1,2,3,f,r\n")
-    with opened(tmp_path / "w.duckdb") as connection:
-        connection.execute(f"CREATE VIEW persons AS FROM read_csv('{tmp_path}/p.csv')")
+    execute(tmp_path / "w.duckdb", f"CREATE VIEW persons AS FROM read_csv('{tmp_path}/p.csv')")
     (tmp_path / "p.csv").unlink()
     assert "(6 columns)" in explained(tmp_path, JOB)
 
@@ -176,18 +175,10 @@ def test_several_tables_and_jobs_without_a_release_are_explained(tmp_path: Path)
     several = """db = "w.duckdb"
 [[table]]
 name = "a"
-[[table.step]]
-do = "pseudonymise"
-columns = ["id"]
-[[table.step]]
-do = "publish"
+step = [{do = "pseudonymise", columns = ["id"]}, {do = "publish"}]
 [[table]]
 name = "b"
-[[table.step]]
-do = "pseudonymise"
-columns = ["id"]
-[[table.step]]
-do = "publish"
+step = [{do = "pseudonymise", columns = ["id"]}, {do = "publish"}]
 """
     text = explained(tmp_path, several)
     assert "The 2 releases are published together, in one transaction: if one fails, none is published." in text
@@ -221,20 +212,14 @@ def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypa
 
     monkeypatch.setenv("SQLMICRO_DB", str(tmp_path / "other.duckdb"))
     monkeypatch.setenv("HOME", "elsewhere")
-    with opened(tmp_path / "w.duckdb") as connection:
-        connection.execute('CREATE TABLE "${HOME}" AS SELECT i % 3 AS "$HOME", i % 2 AS b FROM range(30) r(i)')
+    execute(tmp_path / "w.duckdb", 'CREATE TABLE "${HOME}" AS SELECT i % 3 AS "$HOME", i % 2 AS b FROM range(30) r(i)')
     (tmp_path / "job.toml").write_text(
         textwrap.dedent("""
             db = "w.duckdb"
             table = "${HOME}"
             drop = ["b"]
-            [[step]]
-            do = "constant"
-            columns = ["$HOME"]
-            value = "%HOME% ~ ${HOME} $HOME"
-            [[step]]
-            do = "publish"
-            into = "$HOME"
+            step = [{do = "constant", columns = ["$HOME"], value = "%HOME% ~ ${HOME} $HOME"},
+              {do = "publish", into = "$HOME"}]
         """)
     )
     monkeypatch.setattr("sys.argv", ["sqlmicro", "run", str(tmp_path / "job.toml"), "--quiet"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import run as command
 from databases import opened
-from world import refused
+from world import refused, relations
 
 import sqlmicro
 
@@ -231,10 +231,9 @@ def test_what_is_known_of_the_rows_of_a_person(folder: Path, known: str, expecte
     ],
 )  # fmt: skip
 def test_errors_name_the_key_of_the_file(folder: Path, old: str, new: str, words: list[str]) -> None:
-    text = JOB.replace(old, new, 1).replace("FILE", "").replace("ORDERS", "").replace("ITEMS", "")
-    (folder / "job.toml").write_text(text)
+    path = write(folder, new) if old == "FILE" else write(folder, "", "", "", (old, new))
     with refused() as caught:
-        sqlmicro.run(str(folder / "job.toml"))
+        sqlmicro.run(path)
     for word in words:
         assert word in str(caught.value)
 
@@ -247,13 +246,8 @@ def test_one_table_is_joined_with_nothing(folder: Path) -> None:
 
 
 def test_a_sum_of_ranges_is_refused(folder: Path) -> None:
-    path = write(
-        folder,
-        'known = ["orders: sum(amount)"]',
-        "drop = ['a \"b\"']",
-        "",
-        ('columns = [\'a "b"\', "amount"]\nuntil_k = 5', 'columns = ["amount"]\nwidth = ["amount=2"]'),
-    )
+    ranges = ('columns = [\'a "b"\', "amount"]\nuntil_k = 5', 'columns = ["amount"]\nwidth = ["amount=2"]')
+    path = write(folder, 'known = ["orders: sum(amount)"]', "drop = ['a \"b\"']", "", ranges)
     with pytest.raises(sqlmicro.InputError, match=r"sum is of numbers, as they are released.*amount \(VARCHAR\)"):
         sqlmicro.run(path)
     assert released(folder) == []
@@ -298,26 +292,19 @@ join_depth = 0
     report = sqlmicro.run(str(policy))
     held = [c["value"] for t in report["tables"] for c in t["audits"] if c["check"] in ("k-anonymity", "persons")]
     assert min(held) >= 5
-    rows = execute(
-        tmp_path,
-        "SELECT patient_id, admitted, cost, born, sex, zip FROM visits_release JOIN persons_release "
-        "ON patient_id = person_id",
-        "warehouse.duckdb",
-    )
+    seen = "SELECT patient_id, admitted, cost, born, sex, zip FROM visits_release JOIN persons_release "
+    rows = execute(tmp_path, f"{seen} ON patient_id = person_id", "warehouse.duckdb")
     classes = defaultdict(set)
     for person, *seen in rows:
         classes[tuple(seen)].add(person)
     single = {person for persons in classes.values() if len(persons) == 1 for person in persons}
     assert len(single) > 0.5 * len({row[0] for row in rows})
     for known in ("", 'known = ["visits: none", "orders: none"]'):
-        policy.write_text(
-            alone.replace("join_depth = 0", known).replace('_release"', '_joined"\nalone_because = "test"')
-        )
+        another = alone.replace("join_depth = 0", known)
+        policy.write_text(another.replace('_release"', '_joined"\nalone_because = "test"'))
         with pytest.raises(sqlmicro.AuditFailed, match="visits joined: join-k is 1"):
             sqlmicro.run(str(policy))
-    assert execute(
-        tmp_path, "SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE '%joined'", "warehouse.duckdb"
-    ) == [(0,)]
+    assert not [name for _, name in relations(tmp_path / "warehouse.duckdb") if name.endswith("joined")]
 
 
 @pytest.mark.slow
@@ -387,10 +374,8 @@ def test_columns_called_as_ours_and_no_rows_at_all(folder: Path) -> None:
     execute(folder, "ALTER TABLE persons RENAME age TO there_1")
     execute(folder, "ALTER TABLE persons RENAME ward TO n")
     execute(folder, "ALTER TABLE items RENAME article TO person")
-    text = JOB.replace("FILE", "").replace("ORDERS", "").replace("ITEMS", "")
-    text = text.replace('["age", "ward"]', '["there_1", "n"]').replace('["article"]', '["person"]')
-    (folder / "job.toml").write_text(text)
-    assert {row[1:] for row in counted(sqlmicro.run(str(folder / "job.toml")))} == {(10, 5, True)}
+    path = write(folder, "", "", "", ('["age", "ward"]', '["there_1", "n"]'), ('["article"]', '["person"]'))
+    assert {row[1:] for row in counted(sqlmicro.run(path))} == {(10, 5, True)}
     execute(folder, "DELETE FROM persons WHERE id >= 5")
-    report = sqlmicro.run(str(folder / "job.toml"), min_join_k=1)
+    report = sqlmicro.run(path, min_join_k=1)
     assert counted(report)[0] == ("persons", 5, 1, True)

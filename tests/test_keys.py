@@ -7,12 +7,11 @@ from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import duckdb
 import pytest
 from databases import insert, opened
-from world import refused
+from world import execute, records, refused
 
 import sqlmicro
 from sqlmicro import AuditFailed
@@ -86,8 +85,7 @@ JOINS = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with opened(tmp_path / "w.duckdb") as connection:
-        connection.execute(TABLES)
+    execute(tmp_path / "w.duckdb", TABLES)
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     return tmp_path
 
@@ -101,17 +99,12 @@ def write(folder: Path, *changes: tuple[str, str], text: str = JOB) -> str:
     return str(path)
 
 
-def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    with opened(folder / "w.duckdb", read_only=True) as connection:
-        found = connection.execute(f"SELECT * FROM {table}")
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-
-
 def shape(folder: Path, child: str, column: str, parent: str, key: str, end: str = "") -> Counter[int]:
     """Count how many rows have how many partners, in plain Python."""
-    there = Counter(row[key] for row in rows(folder, parent + end) if row[key] is not None)
-    return Counter(there[row[column]] if row[column] is not None else -1 for row in rows(folder, child + end))
+    there = Counter(row[key] for row in records(folder, f"FROM {parent}{end}") if row[key] is not None)
+    return Counter(
+        there[row[column]] if row[column] is not None else -1 for row in records(folder, f"FROM {child}{end}")
+    )
 
 
 @pytest.mark.slow
@@ -130,7 +123,7 @@ def test_keys_join_after_the_release_as_before(folder: Path) -> None:
             'SELECT count(*) FROM sqlmicro.audits WHERE starts_with("check", $1)', ["rows lost"]
         ).fetchall()
     assert audited == [(4,)]
-    assert {len(row["number"]) for row in rows(folder, "orders_r")} == {64}
+    assert {len(row["number"]) for row in records(folder, "FROM orders_r")} == {64}
 
 
 @pytest.mark.slow_but("parquet")
@@ -149,9 +142,9 @@ def test_keys_join_between_files(folder: Path, to: str) -> None:
 def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
     value = {"UUID": "md5(({}) || 'x')::UUID", "DATE": "DATE '2000-01-01' + ({})::INTEGER"}.get(kind, "({})::" + kind)
     parent, child = value.format("i // 4"), value.format("i % 21")
-    with opened(folder / "w.duckdb") as connection:
-        connection.execute(f"CREATE TABLE p AS SELECT i % 4 AS tenant, {parent} AS id, i AS x FROM range(80) r(i)")
-        connection.execute(f"CREATE TABLE c AS SELECT i % 5 AS tenant, {child} AS p, i AS y FROM range(90) r(i)")
+    execute(folder / "w.duckdb",
+            f"CREATE TABLE p AS SELECT i % 4 AS tenant, {parent} AS id, i AS x FROM range(80) r(i)",
+            f"CREATE TABLE c AS SELECT i % 5 AS tenant, {child} AS p, i AS y FROM range(90) r(i)")  # fmt: skip
     table = '[[table]]\nname = "T"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["C"]\n[[table.step]]\ndo = "publish"\n'
     head = 'db = "w.duckdb"\nkey_file = "secret"\n' + table.replace("T", "p").replace("C", "x")
     text = head + table.replace("T", "c").replace("C", "y")
@@ -212,17 +205,17 @@ def test_a_step_that_leaves_out_parents_is_caught(folder: Path) -> None:
         assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(3,)]
     report = sqlmicro.run(write(folder, *sample, ('to = "persons.id"', 'to = "persons.id"\nmax_lost = 300')))
     (lost,) = [c["value"] for c in report["tables"][1]["audits"] if "rows lost" in c["check"]]
-    there = {row["id"] for row in rows(folder, "persons_r")}
-    known = sum(row["customer_id"] in there for row in rows(folder, "orders_r"))
+    there = {row["id"] for row in records(folder, "FROM persons_r")}
+    known = sum(row["customer_id"] in there for row in records(folder, "FROM orders_r"))
     assert lost == shape(folder, "orders", "customer_id", "persons", "id")[1] - known > 0
 
 
 @pytest.mark.slow
 def test_what_refers_to_a_column_that_is_left_out_is_left_out(folder: Path) -> None:
     report = sqlmicro.run(write(folder, ('drop = ["name"]', 'drop = ["name", "ID"]')))
-    assert list(rows(folder, "orders_r")[0]) == ["number", "amount"]
-    assert list(rows(folder, "persons_r")[0]) == ["age"]
-    assert list(rows(folder, "tags_r")[0]) == ["order_number", "tag"]
+    assert list(records(folder, "FROM orders_r")[0]) == ["number", "amount"]
+    assert list(records(folder, "FROM persons_r")[0]) == ["age"]
+    assert list(records(folder, "FROM tags_r")[0]) == ["order_number", "tag"]
     told = "orders.customer_id is left out: it refers to persons.ID, which is"
     assert told.replace("ID", "id") in report["tables"][1]["notes"]
     assert [len([c for c in t["audits"] if "rows lost" in c["check"]]) for t in report["tables"]] == [0, 0, 1]
@@ -269,8 +262,7 @@ def test_errors_name_the_key(folder: Path, old: str, new: str, words: list[str])
 
 @pytest.mark.parametrize(("kind", "ok"), [("VARCHAR", False), ("HUGEINT", True), ("DOUBLE", False)])
 def test_both_sides_have_the_same_text(folder: Path, kind: str, ok: bool) -> None:
-    with opened(folder / "w.duckdb") as connection:
-        connection.execute(f"ALTER TABLE orders ALTER customer_id TYPE {kind}")
+    execute(folder / "w.duckdb", f"ALTER TABLE orders ALTER customer_id TYPE {kind}")
     if ok:
         sqlmicro.run(write(folder))
         return
@@ -279,9 +271,8 @@ def test_both_sides_have_the_same_text(folder: Path, kind: str, ok: bool) -> Non
 
 
 def test_a_collation_is_refused(folder: Path) -> None:
-    with opened(folder / "w.duckdb") as connection:
-        connection.execute("ALTER TABLE orders ALTER customer_id TYPE VARCHAR COLLATE NOCASE")
-        connection.execute("ALTER TABLE persons ALTER id TYPE VARCHAR COLLATE NOCASE")
+    execute(folder / "w.duckdb", "ALTER TABLE orders ALTER customer_id TYPE VARCHAR COLLATE NOCASE",
+            "ALTER TABLE persons ALTER id TYPE VARCHAR COLLATE NOCASE")  # fmt: skip
     with pytest.raises(sqlmicro.InputError, match="without a collation"):
         sqlmicro.run(write(folder))
 
@@ -296,7 +287,7 @@ def test_a_key_that_is_kept_on_both_sides_is_audited(folder: Path) -> None:
     )
     sqlmicro.run(text)
     assert shape(folder, *JOINS[3]) == shape(folder, *JOINS[3], end="_r")
-    assert {row["number"] for row in rows(folder, "orders_r")} == set(range(1000, 1200))
+    assert {row["number"] for row in records(folder, "FROM orders_r")} == set(range(1000, 1200))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 from databases import opened
 from hypothesis import settings
 from naive_levels import KINDS, MASKS, NOT_SENSITIVE, NUMBERS, ONLY_NUMBERS, Row, faults, lose_values, possible, table
+from world import execute
 
 import sqlmicro as sm
 from sqlmicro.database import levels
@@ -267,9 +268,7 @@ def test_classes_that_a_population_holds_are_of_k_persons(tmp_path: Any) -> None
     with opened(db := tmp_path / "w.duckdb") as connection:
         connection.execute("CREATE TABLE visits AS FROM visits")
     given: dict[str, Any] = {"person": "patient", "k": 4, "population": "visits", "min_k_map": 6, "keep": ["rid"]}
-    report = sm.mondrian(
-        "visits", db=str(db), into="out", columns=["age", "cost"], accept_unique=["rid"], **given
-    )  # fmt: skip
+    report = sm.mondrian("visits", db=str(db), into="out", columns=["age", "cost"], accept_unique=["rid"], **given)
     with opened(db, read_only=True) as connection:
         sizes = connection.execute("SELECT count(DISTINCT rid // 3) FROM out GROUP BY age ORDER BY ALL").fetchall()
     assert (4,) <= sizes[0] < (8,)
@@ -307,14 +306,7 @@ def dated(workbench: Any) -> str:
             rest = [None if rng.random() < 0.2 else int(rng.integers(9)) for _ in range(2)]
             day = f"2020-01-{1 + (person + visit) % 3:02}"
             rows.append((person, person // 2, age, region, *rest, day, f"{day} 12:00:00"))
-    kinds = {
-        "pid": "BIGINT",
-        "hid": "BIGINT",
-        "age": "BIGINT",
-        "region": "VARCHAR",
-        "cost": "BIGINT",
-        "score": "BIGINT",
-    }
+    kinds = dict.fromkeys(("pid", "hid", "age", "region", "cost", "score"), "BIGINT") | {"region": "VARCHAR"}
     columns = [*kinds.items(), ("day", "DATE"), ("at", "TIMESTAMP")]
     return str(workbench.make({name: (kind, [row[i] for row in rows]) for i, (name, kind) in enumerate(columns)}))
 
@@ -339,8 +331,7 @@ def test_safe_with_persons_needs_no_option_for_missing_values(workbench: Any) ->
 def test_a_draft_for_persons_with_missing_values_runs_as_it_is(workbench: Any, tmp_path: Any) -> None:
     """The columns are called so that patient_id is taken for a person."""
     db = dated(workbench)
-    with opened(db) as connection:
-        connection.execute("CREATE TABLE visits AS SELECT pid + 1000 AS patient_id, * EXCLUDE (pid, hid) FROM records")
+    execute(db, "CREATE TABLE visits AS SELECT pid + 1000 AS patient_id, * EXCLUDE (pid, hid) FROM records")
     text = sm.init("visits", db=db)["toml"]
     assert 'nulls = "keep"' in text
     job = tmp_path / "job.toml"
@@ -359,18 +350,11 @@ DATED: dict[str, dict[str, Any]] = {
 }
 
 
-def test_dates_that_are_released_as_they_are_stay_dates_with_persons(workbench: Any) -> None:
-    """They are no numbers in the records that stand for persons and households, whatever the method."""
-    keeps_dates("mdav", dated(workbench), workbench)
-
-
-@pytest.mark.slow
+@pytest.mark.slow_but("mdav")
 @pytest.mark.parametrize("method", list(DATED))
-def test_dates_stay_dates_with_every_kind_of_method(method: str, workbench: Any) -> None:
-    keeps_dates(method, dated(workbench), workbench)
-
-
-def keeps_dates(method: str, db: str, workbench: Any) -> None:
+def test_dates_that_are_released_as_they_are_stay_dates_with_persons(method: str, workbench: Any) -> None:
+    """They are no numbers in the records that stand for persons and households, whatever the method."""
+    db = dated(workbench)
     before = workbench.read(db, "records")
     given = {name: value for name, value in ANY.items() if name != "k"} | DATED[method]
     for more in ({}, {"household": ["hid"]}):

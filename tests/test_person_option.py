@@ -91,23 +91,14 @@ def test_it_is_a_key_of_the_table_not_of_a_step(workbench, tmp_path):
 name = "records"
 person = ["patient"]
 rest = "drop"
-[[table.step]]
-do = "individual-ranking"
-columns = ['{INCOME}']
-k = 3
-[[table.step]]
-do = "mdav"
-columns = ["age"]
-k = 4
-[[table.step]]
-do = "publish"
-into = "out"
+step = [{{do = "individual-ranking", columns = ['{INCOME}'], k = 3}}, {{do = "mdav", columns = ["age"], k = 4}},
+  {{do = "publish", into = "out"}}]
 """
     job.write_text(text)
     report = sqlmicro.run(str(job))
     held = {tuple(row["columns"]): row["threshold"] for row in report["audits"] if row["check"] == "persons"}
     assert held == {("age", INCOME): None, ("age",): 4, (INCOME,): 3}
-    job.write_text(text.replace('person = ["patient"]\n', "").replace("k = 4", 'k = 4\nperson = ["patient"]'))
+    job.write_text(text.replace('person = ["patient"]\n', "").replace("k = 4", 'k = 4, person = ["patient"]'))
     with pytest.raises(JobError, match="'person' is not a parameter here"):
         sqlmicro.run(str(job))
     schema = job_schema()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import opened
+from world import execute
 
 import sqlmicro
 from sqlmicro.database.columns import Column, make_columns
@@ -125,10 +125,12 @@ def test_equal_steps_are_told_apart() -> None:
 @pytest.fixture
 def db(tmp_path: Path) -> str:
     path = str(tmp_path / "w.duckdb")
-    with opened(path) as connection:
-        connection.execute("""CREATE TABLE persons AS SELECT 'customer ' || i AS name, i % 40 AS age,
+    execute(
+        path,
+        """CREATE TABLE persons AS SELECT 'customer ' || i AS name, i % 40 AS age,
             ['f', 'm'][1 + i % 2] AS sex, 'r' || i % 3 AS region, (i * 7919 % 10007)::DOUBLE AS income,
-            1.0 AS weight, CASE WHEN i % 9 > 0 THEN i % 4 END AS gaps, i + 100000 AS number FROM range(240) r(i)""")
+            1.0 AS weight, CASE WHEN i % 9 > 0 THEN i % 4 END AS gaps, i + 100000 AS number FROM range(240) r(i)""",
+    )
     return path
 
 

@@ -91,19 +91,8 @@ def server() -> Iterator[Server]:
         for path in (folder, folder / "password"):
             os.chown(path, owner.pw_uid, owner.pw_gid)
     data = str(folder / "data")
-    server.run(
-        str(BIN / "initdb"),
-        "-D",
-        data,
-        "-U",
-        "postgres",
-        "-A",
-        "scram-sha-256",
-        "-E",
-        "UTF8",
-        "-N",
-        f"--pwfile={folder}/password",
-    )
+    first = ("-D", data, "-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "-N", f"--pwfile={folder}/password")
+    server.run(str(BIN / "initdb"), *first)
     options = f"-p {port} -c listen_addresses=127.0.0.1 -k {folder} -c fsync=off -c autovacuum=off"
     server.run(str(BIN / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
     with pytest.MonkeyPatch.context() as patch:
@@ -170,15 +159,9 @@ def test_a_failed_audit_changes_nothing(persons: Server) -> None:
     before = content(persons)
     with pytest.raises(sqlmicro.AuditFailed):
         sqlmicro.individual_ranking(
-            "crm.public.persons",
-            columns=["income"],
-            rest="keep",
-            accept_unique=["id", "code", "born", "note"],
-            k=5,
-            nulls="keep",
-            in_place=True,
-            attach=URL,
-        )
+            "crm.public.persons", columns=["income"], rest="keep", accept_unique=["id", "code", "born", "note"], k=5,
+            nulls="keep", in_place=True, attach=URL,
+        )  # fmt: skip
     assert content(persons) == before
     assert persons.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'sqlmicro'") == ["0"]
 

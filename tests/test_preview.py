@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from databases import opened
+from world import execute
 
 import sqlmicro
 
@@ -17,9 +18,11 @@ import sqlmicro
 def db(tmp_path: Path) -> str:
     """Forty persons: every original income is one of its own, ending in .25, and no mean of three does."""
     path = str(tmp_path / "w.duckdb")
-    with opened(path) as connection:
-        connection.execute("""CREATE TABLE persons AS SELECT 'person ' || i AS name, i % 2 AS sex, i * i + 0.25 AS
-            income, DATE '1950-01-01' + (i * i)::INTEGER AS born, 'secret ' || i AS note FROM range(40) r(i)""")
+    execute(
+        path,
+        """CREATE TABLE persons AS SELECT 'person ' || i AS name, i % 2 AS sex, i * i + 0.25 AS
+            income, DATE '1950-01-01' + (i * i)::INTEGER AS born, 'secret ' || i AS note FROM range(40) r(i)""",
+    )
     return path
 
 
@@ -54,9 +57,11 @@ def test_values_of_few_records_and_of_no_promise_are_not_shown(db: str) -> None:
 
 
 def test_marks_tell_what_was_changed_or_suppressed(db: str) -> None:
-    with opened(db) as connection:
-        connection.execute("""CREATE TABLE cells AS
-            SELECT i % 2 AS sex, CASE WHEN i = 7 THEN 'rare' ELSE 'often' END AS job FROM range(40) r(i)""")
+    execute(
+        db,
+        """CREATE TABLE cells AS
+            SELECT i % 2 AS sex, CASE WHEN i = 7 THEN 'rare' ELSE 'often' END AS job FROM range(40) r(i)""",
+    )
     report = sqlmicro.suppress("cells", db=db, columns=["sex", "job"], k=3, dry_run=True, diff=True, diff_rows=40)
     rows = report["preview"]["rows"]
     # One record is rare; two more lose their job with it, so that three are alike.

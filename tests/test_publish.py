@@ -9,7 +9,8 @@ import duckdb
 import pytest
 from command import run as command
 from databases import insert, opened
-from world import refused, release, warehouse
+from world import execute, refused, release, warehouse
+from world import rows as query
 
 import sqlmicro
 from sqlmicro.audits.row import Check
@@ -45,11 +46,6 @@ def db(tmp_path):
         con.execute("COMMENT ON COLUMN persons.age IS 'in years'")
         con.execute("CREATE VIEW elders AS SELECT * FROM persons WHERE age > 60")
     return path
-
-
-def query(db, text):
-    with opened(db, read_only=True) as con:
-        return con.execute(text).fetchall()
 
 
 USED = ["age", 'net "income"', "born"]
@@ -93,45 +89,31 @@ def test_means_are_rounded_to_the_type_of_the_column_unless_widened(db):
 @pytest.mark.slow
 def test_widen_makes_columns_double(tmp_path):
     path = str(tmp_path / "plain.duckdb")
-    with opened(path) as con:
-        con.execute("CREATE TABLE t AS SELECT i AS x, i::DECIMAL(9, 2) AS y FROM range(10) r(i)")
+    execute(path, "CREATE TABLE t AS SELECT i AS x, i::DECIMAL(9, 2) AS y FROM range(10) r(i)")
     sqlmicro.mdav("t", db=path, columns=["x", "y"], k=3, in_place=True, widen=True)
     assert query(path, "SELECT DISTINCT typeof(x), typeof(y) FROM t") == [("DOUBLE", "DOUBLE")]
     assert query(path, "SELECT round(sum(x), 9) FROM t") == [(45.0,)]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        ({"columns": ["code", "age"], "rest": "keep"}, "UNIQUE"),
-        ({"columns": ["age"], "keep": ["code"], "rest": "drop"}, "PRIMARY KEY"),
-    ],
-)
-def test_in_place_refuses_what_a_constraint_forbids(db, arguments, word):
-    before = query(db, "SELECT * FROM persons ORDER BY id")
-    with pytest.raises(sqlmicro.InputError, match=word):
-        sqlmicro.mdav("persons", db=db, k=3, in_place=True, **arguments)
-    assert query(db, "SELECT * FROM persons ORDER BY id") == before
-
-
-@pytest.mark.parametrize(
     ("verb", "arguments", "word"),
     [
+        ("mdav", {"columns": ["code", "age"], "k": 3}, "UNIQUE"),
+        ("mdav", {"columns": ["age"], "keep": ["code"], "accept_unique": [], "rest": "drop", "k": 3}, "PRIMARY KEY"),
         ("generalize", {"columns": ["age"], "width": ["age=10"]}, "a column recoded to text must be text. Got age"),
         ("sample", {"size": 10, "weight_column": "w"}, "has the columns of the table. Got w"),
     ],
 )
-def test_in_place_refuses_a_release_with_other_columns_than_the_table(db, verb, arguments, word):
+def test_in_place_refuses_what_a_constraint_forbids_and_columns_that_the_table_lacks(db, verb, arguments, word):
     before = query(db, "SELECT * FROM persons ORDER BY id")
+    given = {"rest": "keep", "accept_unique": UNIQUE if verb != "mdav" else [], **arguments}
     with pytest.raises(sqlmicro.InputError, match=word):
-        getattr(sqlmicro, verb)("persons", db=db, rest="keep", accept_unique=UNIQUE, in_place=True, **arguments)
+        getattr(sqlmicro, verb)("persons", db=db, in_place=True, **given)
     assert query(db, "SELECT * FROM persons ORDER BY id") == before
 
 
 def test_a_foreign_key_parent_is_refused_and_left_alone(db):
-    with opened(db) as con:
-        con.execute("CREATE TABLE visits (person INTEGER REFERENCES persons (id))")
-        con.execute("INSERT INTO visits VALUES (1)")
+    execute(db, "CREATE TABLE visits (person INTEGER REFERENCES persons (id))", "INSERT INTO visits VALUES (1)")
     before = query(db, "SELECT * FROM persons ORDER BY id")
     with refused() as caught:
         sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True)
@@ -149,8 +131,7 @@ def test_a_foreign_key_parent_is_refused_and_left_alone(db):
     ],
 )
 def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, word):
-    with opened(db) as con:
-        con.execute(statement)
+    execute(db, statement)
     with pytest.raises(sqlmicro.InputError, match=word):
         sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True, **arguments)
 
@@ -158,18 +139,17 @@ def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, w
 @pytest.mark.slow
 def test_a_dropped_column_is_emptied_in_place_whatever_its_default(tmp_path):
     path = str(tmp_path / "defaults.duckdb")
-    with opened(path) as con:
-        con.execute("CREATE TABLE t (secret INTEGER DEFAULT 77, x INTEGER)")
-        con.execute("INSERT INTO t SELECT i, i FROM range(10) r(i)")
+    execute(
+        path, "CREATE TABLE t (secret INTEGER DEFAULT 77, x INTEGER)", "INSERT INTO t SELECT i, i FROM range(10) r(i)"
+    )
     sqlmicro.mdav("t", db=path, columns=["x"], drop=["secret"], k=3, in_place=True)
     assert query(path, "SELECT count(*), count(secret), count(x) FROM t") == [(10, 0, 10)]
 
 
 def test_infinite_dates_are_refused(tmp_path):
     path = str(tmp_path / "dates.duckdb")
-    with opened(path) as con:
-        con.execute("CREATE TABLE t AS SELECT DATE '2020-01-01' + i::INTEGER AS d FROM range(9) r(i)")
-        con.execute("INSERT INTO t VALUES ('infinity')")
+    execute(path, "CREATE TABLE t AS SELECT DATE '2020-01-01' + i::INTEGER AS d FROM range(9) r(i)",
+            "INSERT INTO t VALUES ('infinity')")  # fmt: skip
     with pytest.raises(sqlmicro.InputError, match="finite"):
         sqlmicro.mdav("t", db=path, columns=["d"], k=3, into="out", nulls="keep")
 
@@ -192,9 +172,8 @@ def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(d
 
 def test_a_check_constraint_that_means_break_rolls_everything_back(tmp_path):
     path = str(tmp_path / "checked.duckdb")
-    with opened(path) as con:
-        con.execute("CREATE TABLE t (x DOUBLE CHECK (x = floor(x)))")
-        con.execute("INSERT INTO t SELECT i FROM range(10) r(i) WHERE i <> 5")
+    execute(path, "CREATE TABLE t (x DOUBLE CHECK (x = floor(x)))",
+            "INSERT INTO t SELECT i FROM range(10) r(i) WHERE i <> 5")  # fmt: skip
     with pytest.raises(sqlmicro.InputError, match="constraint"):
         sqlmicro.mdav("t", db=path, columns=["x"], k=4, in_place=True, decimals=True)
     assert query(path, "SELECT sum(x), count(*) FROM t") == [(40.0, 9)]
@@ -217,10 +196,8 @@ def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
 
     from sqlmicro.system import secrets
 
-    sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, into="out", seed="a secret seed")
-    sqlmicro.mdav(
-        "persons", db=db, columns=USED, rest="drop", k=3, to=str(tmp_path / "o.parquet"), seed="a secret seed"
-    )
+    for to in ({"into": "out"}, {"to": str(tmp_path / "o.parquet")}):
+        sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, seed="a secret seed", **to)
     for path in [Path(db), tmp_path / "o.parquet"]:
         content = path.read_bytes()
         assert b"a secret seed" not in content
@@ -270,15 +247,9 @@ def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
 
 @pytest.mark.slow
 def test_the_order_of_a_release_says_nothing(db):
-    sqlmicro.mdav(
-        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="a", seed="1"
-    )
-    sqlmicro.mdav(
-        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="b", seed="1"
-    )
-    sqlmicro.mdav(
-        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="c", seed="2"
-    )
+    given = {"columns": ["age"], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 3}
+    for into, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        sqlmicro.mdav("persons", db=db, into=into, seed=seed, **given)
     orders = [[row[0] for row in query(db, f"SELECT id FROM {name}")] for name in "abc"]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == list(range(ROWS))
@@ -287,9 +258,8 @@ def test_the_order_of_a_release_says_nothing(db):
 
 
 def test_a_new_table_carries_no_collation_and_no_enum(db):
-    with opened(db) as con:
-        con.execute("CREATE TYPE colour AS ENUM ('red', 'green', 'secret')")
-        con.execute("CREATE TABLE c AS SELECT i, ['red', 'green'][1 + i % 2]::colour AS col FROM range(20) r(i)")
+    execute(db, "CREATE TYPE colour AS ENUM ('red', 'green', 'secret')",
+            "CREATE TABLE c AS SELECT i, ['red', 'green'][1 + i % 2]::colour AS col FROM range(20) r(i)")  # fmt: skip
     sqlmicro.safe("c", db=db, columns=["i", "col"], k=3, into="out")
     assert query(db, "SELECT DISTINCT typeof(col) FROM out") == [("VARCHAR",)]
 

@@ -29,43 +29,19 @@ db = "{db}"
 [[table]]
 name = "records"
 rest = "drop"
-
-  [[table.step]]
-  do = "mdav"
-  columns = ["age", "pay"]
-
-  [[table.gate]]
-  quasi = ["age", "pay"]
-  min_k = 3
-
-  [[table.step]]
-  do = "publish"
-  into = "first"
+gate = [{{quasi = ["age", "pay"], min_k = 3}}]
+step = [{{do = "mdav", columns = ["age", "pay"]}}, {{do = "publish", into = "first"}}]
 
 [[table]]
 name = "records"
 rest = "drop"
 keep = ["sex"]
-
-  [[table.step]]
-  do = "individual-ranking"
-  columns = ["age"]
-
-  [[table.step]]
-  do = "publish"
-  into = "second"
+step = [{{do = "individual-ranking", columns = ["age"]}}, {{do = "publish", into = "second"}}]
 """
 LOOKING = """
 db = "{db}"
 table = "records"
-
-[[step]]
-do = "profile"
-
-[[step]]
-do = "audit"
-quasi = ["age", "sex"]
-min_k = 2
+step = [{{do = "profile"}}, {{do = "audit", quasi = ["age", "sex"], min_k = 2}}]
 """
 
 
@@ -103,12 +79,8 @@ def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
     validate(schema, reported("mdav", "records", columns=["age", "pay"], into="grouped", **used))
     validate(schema, reported("mdav", "records", columns=["age"], dry_run=True, diff=True, show_sql=True, **used))
     validate(schema, reported("shuffle", "records", columns=["pay"], into="masked", **used))
-    cluster = {
-        "method": "cluster",
-        "algorithm": ["mdav", "kmeans++(clusters=5)"],
-        "keep_candidates": True,
-        "alone_because": "a test",
-    }
+    cluster = {"method": "cluster", "algorithm": ["mdav", "kmeans++(clusters=5)"], "keep_candidates": True,
+               "alone_because": "a test"}  # fmt: skip
     safe = reported("safe", "records", columns=["sex", "age"], into="safe", **cluster, **used)
     assert len(safe.candidates) > 1
     assert safe.candidates[0].kept
@@ -132,9 +104,8 @@ def test_reports_of_jobs(schema: dict[str, Any], db: str, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_reports_of_what_is_measured(schema: dict[str, Any], db: str) -> None:
-    sqlmicro.mdav(
-        "records", db=db, columns=["age", "pay"], keep=["id", "sex"], accept_unique=["id"], into="out", seed="s"
-    )
+    kept: dict[str, Any] = {"keep": ["id", "sex"], "accept_unique": ["id"]}
+    sqlmicro.mdav("records", db=db, columns=["age", "pay"], into="out", seed="s", **kept)
     shared = {"db": db, "original": "records", "match": ["id"]}
     asked = {"quasi": ["age", "pay"], "sensitive": ["sex"], "min_k": 3, "regress": "pay ~ age", "suda_size": 2}
     audit = reported("audit", "out", show_values=True, sampling_fraction=0.1, **asked, **shared)

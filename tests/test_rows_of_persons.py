@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from command import run
-from databases import opened
+from world import execute, relations, warehouse
 
 import sqlmicro
 from sqlmicro.errors import InputError
@@ -22,27 +22,14 @@ VISITS = """CREATE TABLE visits AS SELECT i AS visit, 70500 + (hash(i) % 150)::I
 
 @pytest.fixture
 def db(tmp_path):
-    return written(tmp_path, VISITS.format(name="patient_id").replace("'net \"income\"'", '"net ""income"""'))
-
-
-def written(folder, *statements):
-    path = str(folder / "w.duckdb")
-    with opened(path) as connection:
-        for statement in statements:
-            connection.execute(statement)
-    return path
-
-
-def tables(db):
-    with opened(db, read_only=True) as connection:
-        return [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+    return warehouse(tmp_path, VISITS.format(name="patient_id").replace("'net \"income\"'", '"net ""income"""'))
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"], ["--show-sql"]])
 def test_a_release_that_would_count_rows_is_refused(db, more):
     done = run("mdav", "--db", db, "--table", "visits", "--columns", "age", "--rest", "drop", *more)
     said = " ".join(done.stderr.split())
-    assert done.returncode == 2 and tables(db) == ["visits"]
+    assert done.returncode == 2 and relations(db) == [("main", "visits")]
     for words in ("patient_id: its name", "--person patient_id", "--rows-are-persons", "600 of about 1"):
         assert words in said
     assert "7050" not in said + done.stdout
@@ -81,8 +68,7 @@ def test_in_a_session_and_over_files_it_is_refused_too(db, tmp_path):
     with sqlmicro.open(db) as session, pytest.raises(InputError, match="--rows-are-persons"):
         session.mdav("visits", columns=["age"], rest="drop")
     for file in ("v.parquet", "v.csv"):
-        with opened(db) as connection:
-            connection.execute(f"COPY visits TO '{tmp_path / file}'")
+        execute(db, f"COPY visits TO '{tmp_path / file}'")
         with pytest.raises(InputError, match="--person patient_id"):
             sqlmicro.mdav(str(tmp_path / file), columns=["age"], rest="drop", to=str(tmp_path / "out.parquet"))
     frame = duckdb.connect(db).sql("FROM visits").to_arrow_table()

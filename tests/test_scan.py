@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from databases import opened
+from world import warehouse as made
 
 import sqlmicro
 from sqlmicro.identifiers import tables
@@ -26,13 +27,6 @@ from scan import measured
 
 QUIET = Progress(enabled=False)
 KEY = "a secret key of a few bytes"
-
-
-def made(folder: Path, *statements: str) -> str:
-    with opened(folder / "w.duckdb") as connection:
-        for statement in statements:
-            connection.execute(statement)
-    return str(folder / "w.duckdb")
 
 
 def scanned(db: str, **options: Any) -> Any:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import opened
-from world import refused
+from world import execute, refused
+from world import rows as query
 
 import sqlmicro
 
@@ -56,11 +56,13 @@ PUBLISH orders_release
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with opened(tmp_path / "w.duckdb") as connection:
-        connection.execute("""CREATE TABLE customers AS SELECT i AS customer_id, 'name ' || i AS name,
-            18 + (i * 7) % 60 AS age, ((i * 7919) % 1009)::DOUBLE AS income FROM range(60) r(i)""")
-        connection.execute("""CREATE TABLE orders AS SELECT (i * 11) % 70 AS customer_id, 'article ' || i % 5 AS
-            article, (i * 31) % 97 AS amount FROM range(200) r(i)""")
+    execute(
+        tmp_path / "w.duckdb",
+        """CREATE TABLE customers AS SELECT i AS customer_id, 'name ' || i AS name,
+            18 + (i * 7) % 60 AS age, ((i * 7919) % 1009)::DOUBLE AS income FROM range(60) r(i)""",
+        """CREATE TABLE orders AS SELECT (i * 11) % 70 AS customer_id, 'article ' || i % 5 AS
+            article, (i * 31) % 97 AS amount FROM range(200) r(i)""",
+    )
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     return tmp_path
 
@@ -77,22 +79,11 @@ def write(folder: Path, *changes: tuple[str, str], to: str = "into", ending: str
     return str(path)
 
 
-def query(folder: Path, statement: str) -> Any:
-    with opened(folder / "w.duckdb", read_only=True) as connection:
-        return connection.execute(statement).fetchall()
-
-
 def test_pseudonyms_of_one_key_join_the_tables_as_before(folder: Path) -> None:
     report = sqlmicro.run(write(folder))
     assert [table["source"] for table in report["tables"]] == ["customers", "orders"]
-    before, after = (
-        query(
-            folder,
-            f"""SELECT article, count(*) FROM orders{end} JOIN customers{end} USING (customer_id)
-            GROUP BY ALL ORDER BY ALL""",
-        )
-        for end in ("", "_release")
-    )
+    joined = "SELECT article, count(*) FROM orders{0} JOIN customers{0} USING (customer_id) GROUP BY ALL ORDER BY ALL"
+    before, after = (query(folder, joined.format(end)) for end in ("", "_release"))
     assert before == after
     assert sum(n for _, n in before) < 200  # customers 60 to 69 are in no row of the other table, before and after
     assert query(folder, "SELECT list(column_name) FROM (DESCRIBE customers_release)") == [
@@ -100,10 +91,8 @@ def test_pseudonyms_of_one_key_join_the_tables_as_before(folder: Path) -> None:
     ]
     fingerprints = {table["parameters"]["steps"][0]["key_fingerprint"] for table in report["tables"]}
     assert len(fingerprints) == 1
-    assert query(folder, "SELECT id, target FROM sqlmicro.releases ORDER BY id") == [
-        (1, "customers_release"),
-        (2, "orders_release"),
-    ]
+    targets = query(folder, "SELECT id, target FROM sqlmicro.releases ORDER BY id")
+    assert targets == [(1, "customers_release"), (2, "orders_release")]
 
 
 def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
@@ -118,9 +107,7 @@ def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
         ('[[table.gate]]\nquasi = ["age", "income"]\nmin_k = 3\n', ""),
     )
     sqlmicro.run(same)
-    first, second = (
-        [row for (row,) in query(folder, f"SELECT customer_id FROM {name}_release")] for name in ("customers", "orders")
-    )
+    first, second = (query(folder, f"SELECT customer_id FROM {name}_release") for name in ("customers", "orders"))
     assert sorted(first) == sorted(second)
     assert first != second
 

@@ -120,25 +120,16 @@ def test_pyarrow_takes_its_memory_from_where_the_environment_says() -> None:
 
 @pytest.mark.slow
 def test_pyarrow_finds_pandas_when_it_has_to() -> None:
+    """DuckDB 1.5 loads pandas first: pyarrow asked for one that was half there, and every series ended in a fault."""
     pytest.importorskip("pandas")
-    script = (
-        "import sys; from sqlmicro.system.arrow import without_pandas; without_pandas()\n"
+    first = "import sys; from sqlmicro.system.arrow import without_pandas; without_pandas()\n"
+    for script in (
         "import pyarrow as pa; table = pa.table({'x': [1.0, None]}); assert 'pandas' not in sys.modules\n"
-        "assert len(table.to_pandas()) == 2; import pandas as pd\n"
-        "assert pa.array(pd.Series([1.0, float('nan')])).null_count == 1"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
-
-
-@pytest.mark.slow
-def test_pandas_may_be_loaded_first_and_bring_pyarrow() -> None:
-    """DuckDB 1.5 loads it so: pyarrow asked for a pandas that was half there, and every series ended in a fault."""
-    pytest.importorskip("pandas")
-    script = (
-        "from sqlmicro.system.arrow import without_pandas; without_pandas(); import pandas as pd, pyarrow as pa\n"
-        "assert pa.lib and pa.array(pd.Series([1.0, float('nan')])).null_count == 1"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+        "assert len(table.to_pandas()) == 2; import pandas as pd\n",
+        "import pandas as pd, pyarrow as pa; assert pa.lib\n",
+    ):
+        last = "assert pa.array(pd.Series([1.0, float('nan')])).null_count == 1"
+        subprocess.run([sys.executable, "-c", first + script + last], check=True)
 
 
 @pytest.fixture

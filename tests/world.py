@@ -125,6 +125,14 @@ def columns(db: str | Path, table: str) -> dict[str, list[Any]]:
     return {name: [row[i] for row in found] for i, name in enumerate(names)}
 
 
+def records(db: str | Path, query: str = "FROM out") -> list[dict[str, Any]]:
+    """Return the rows of a query by the names of their columns."""
+    with opened(_file(db), read_only=True) as connection:
+        found = connection.execute(query)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
 def relations(db: str | Path) -> list[Row]:
     """Return every table and view of a database file."""
     return rows(db, "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL")

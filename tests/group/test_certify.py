@@ -278,18 +278,13 @@ def test_solutions_are_rounded_to_groupings_whatever_is_left(share: float) -> No
     assert sse(X, search.rounded()) == pytest.approx(search.sse * search.unit), "a whole solution is itself"
 
 
-def test_a_time_limit_of_nothing_returns_the_grouping_and_knows_no_bound() -> None:
+def test_a_bound_that_is_known_is_given_and_none_where_there_was_no_time() -> None:
     X = np.random.default_rng(6).normal(size=(30, 2))
     labels = mdav(X, np.random.default_rng(0), silent, k=3)
     found = certify(X, labels, 3, np.random.default_rng(0), silent, time_limit=0.0)
     assert found.lower_bound is None
     assert found.note == "No bound on the least loss is known: exact pricing did not finish"
     assert found.sse == pytest.approx(sse(X, labels))
-
-
-def test_a_bound_that_is_known_is_given_where_nothing_better_is_found() -> None:
-    X = np.random.default_rng(6).normal(size=(30, 2))
-    labels = mdav(X, np.random.default_rng(0), silent, k=3)
     found = certify(X, labels, 3, np.random.default_rng(0), silent, least=1.5, time_limit=0.0)
     assert found.lower_bound == pytest.approx(1.5)
     _assert_note_is_right(found)

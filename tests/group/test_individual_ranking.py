@@ -87,10 +87,7 @@ def test_values_equal_the_naive_ones(workbench: Any, k: int, representative: str
     for n in (2 * k - 1, 3 * k, 71):
         _compare(
             workbench,
-            {
-                "continuous": rng.normal(0, 100, n).tolist(),
-                "ties": rng.integers(0, 5, n).astype(float).tolist(),
-            },
+            {"continuous": rng.normal(0, 100, n).tolist(), "ties": rng.integers(0, 5, n).astype(float).tolist()},
             k,
             remainder=remainder,
             representative=representative,

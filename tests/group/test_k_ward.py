@@ -22,28 +22,18 @@ def column(*values: float) -> np.ndarray:
     return np.array(values)[:, None]
 
 
-def test_joining_by_hand() -> None:
+def test_groups_by_hand() -> None:
     """{0, 1} and {20, 21} begin. 4-5 and 5-6 both cost 1/2, the lower pair is joined first.
 
     Then 6 goes to {4, 5} for 2/3 · 1.5² = 1.5; to {20, 21} it would be 2/3 · 14.5² = 140. {0, 1} and {4, 5, 6} both
     have k = 2 and are never joined.
     """
     assert labels_of(column(0, 1, 4, 5, 6, 20, 21), 2) == [0, 0, 1, 1, 1, 2, 2]
-
-
-def test_a_group_of_2k_is_treated_anew_by_hand() -> None:
-    """0.3 goes to {0, 0.1} for 2/3 · 0.25² = 0.04; 5 to {0, 0.1, 0.3} for 3/4 · 4.87² = 17.8, or 2/3 · 95.5² = 6080.
-
-    {0, 0.1, 0.3, 5} has 2k records, so it is cut into its two smallest and its two largest.
-    """
+    # 0.3 goes to {0, 0.1} for 2/3 · 0.25² = 0.04; 5 to {0, 0.1, 0.3} for 3/4 · 4.87² = 17.8, or 2/3 · 95.5² =
+    # 6080. {0, 0.1, 0.3, 5} has 2k records, so it is cut into its two smallest and its two largest.
     assert labels_of(column(100, 0, 0.3, 101, 5, 0.1), 2) == [0, 1, 2, 0, 2, 1]
-
-
-def test_two_columns_by_hand() -> None:
-    """Farthest apart are (0, 1) and (11, 0), squared distance 122, with the two nearest of each.
-
-    (4, 0) goes to the group around (1/3, 1/3) for 3/4 · 122/9 = 10.2; to the other it would be 3/4 · 362/9 = 30.2.
-    """
+    # Farthest apart are (0, 1) and (11, 0), squared distance 122, with the two nearest of each. (4, 0) goes
+    # to the group around (1/3, 1/3) for 3/4 · 122/9 = 10.2; to the other it would be 3/4 · 362/9 = 30.2.
     X = np.array([[0, 0], [1, 0], [0, 1], [10, 0], [10, 1], [11, 0], [4, 0]], dtype=float)
     assert labels_of(X, 3) == [0, 0, 0, 1, 1, 1, 0]
 

@@ -77,30 +77,21 @@ def merged(X: np.ndarray, labels: list[int], k: int, merge: Any, measure: Any = 
     return sorted(sorted(X[found == g, 0].tolist()) for g in set(found.tolist()))
 
 
-def test_order_of_joining_by_hand() -> None:
+def test_joining_by_hand() -> None:
     X = column(0.0, 1.0, 1.9, 3.2)
     # In turn: 0 takes 1 (nearer than 1.9); then 1.9 takes 3.2 (1.69) rather than the pair at 0.5 (1.96).
     assert merged(X, [0, 1, 2, 3], 2, "inner-loop") == [[0.0, 1.0], [1.9, 3.2]]
     # The nearest pair first: 1 with 1.9 (0.81), then 0 with that pair at 1.45 (2.10), and 3.2 is left over.
     assert merged(X, [0, 1, 2, 3], 2, "outer-loop") == [[0.0, 1.0, 1.9, 3.2]]
-
-
-def test_joined_group_as_near_as_the_present_partner_wins_by_its_lower_number_by_hand() -> None:
     X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 3.0], [0.0, 6.0]])
     # 0 and 1 are joined first (4, against 9 between 2 and 3); their centroid is then at 9 from record 2, as 3 is.
     found = module._merge(X, np.arange(4), Rules(2, "outer-loop", "centroid", False, 100))
     assert found.tolist() == [0, 0, 0, 0]
-
-
-def test_single_pass_prefers_a_partner_that_is_enough_by_hand() -> None:
     X, labels = column(0.0, 1.0, 1.9, 4.0, 4.0, 4.0, 20.0, 20.0, 20.0), [0, 1, 2, 3, 3, 3, 4, 4, 4]
     # 0 takes 1, then 1.9, and has three.
     assert merged(X, labels, 3, "inner-loop") == [[0.0, 1.0, 1.9], [4.0, 4.0, 4.0], [20.0, 20.0, 20.0]]
     # 0 with 1 would not have three: it takes the three at 4, and 1 and 1.9 join the group thus made.
     assert merged(X, labels, 3, "single-pass") == [[0.0, 1.0, 1.9, 4.0, 4.0, 4.0], [20.0, 20.0, 20.0]]
-
-
-def test_measure_by_hand() -> None:
     X = column(0.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.2)
     labels = [0, 1, 1, 1, 1, 1, 2]
     # By centroids the five are nearer, 1 against 1.44; the SSE grows by 5/6 · 1 with them, by 1/2 · 1.44 with -1.2.

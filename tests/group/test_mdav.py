@@ -118,10 +118,7 @@ def test_labels_equal_the_plain_ones(kind: str, trials: int, largest: int) -> No
 def test_small_sets_have_the_same_labels_in_numpy_and_in_a_loop(kind: str) -> None:
     for X, k in naive.random_records(kind, trials=12, largest=700, seed=2):
         expected, before = mdav_labels(X, k), X.copy()
-        for name, labels in (
-            ("numpy", small_sets.small_mdav(X, k, silent)),
-            ("loop", small_sets.looped_mdav(X, k)),
-        ):
+        for name, labels in (("numpy", small_sets.small_mdav(X, k, silent)), ("loop", small_sets.looped_mdav(X, k))):
             assert labels.tobytes() == expected.tobytes(), f"{name}, {kind}, {X.shape}, k = {k}"
         np.testing.assert_array_equal(X, before)
 

@@ -119,12 +119,9 @@ def test_a_large_loss_does_not_swallow_the_small_ones_behind_it() -> None:
     assert exact_sse(tail, labels[begin:] - labels[begin]) <= exact_optimum(tail, 3) * Fraction(1 + 1e-12)
 
 
-def test_the_worked_example() -> None:
+def test_the_worked_example_and_equally_good_groupings() -> None:
     """Losses by hand: {1,2,3},{4,90,91,92} 2 + 5658.75; {1,2,3,4},{90,91,92} 5 + 2; all in one 13 874."""
     assert optimal_groups(np.array([1.0, 2.0, 3.0, 4.0, 90.0, 91.0, 92.0]), 3).tolist() == [0, 0, 0, 0, 1, 1, 1]
-
-
-def test_of_equally_good_groupings_the_last_group_is_the_shortest() -> None:
     assert np.bincount(optimal_groups(np.zeros(8), 3)).tolist() == [5, 3]
     assert np.bincount(optimal_groups(np.zeros(9), 3)).tolist() == [3, 3, 3]
 

@@ -44,28 +44,19 @@ def naive_secure(
     return np.array(found)
 
 
-def test_one_group_by_hand() -> None:
+def test_representatives_by_hand() -> None:
     """{0, 1, 2}, ε = 1.5, mean 1: no value is 1.5 away, γ = 0. At 1.5 one is (0), at 2.5 two are, at 3.5 all."""
     assert one_group([0, 1, 2], 1.5, 0.0) == 1.0
     assert one_group([0, 1, 2], 1.5, 1 / 3) == 1.5
     assert one_group([2, 0, 1], 1.5, 2 / 3) == 2.5
     assert one_group([0, 1, 2], 1.5, 1.0) == 3.5
-
-
-def test_a_safe_mean_stays_by_hand() -> None:
-    """{1, 5, 9}, ε = 4, mean 5: two of three are at least 4 away, the ratio counts a distance of exactly ε."""
+    # {1, 5, 9}, ε = 4, mean 5: two of three are at least 4 away, the ratio counts a distance of exactly ε.
     assert one_group([1, 5, 9], 4, 2 / 3) == 5.0
     assert one_group([1, 5, 9], 4, 0.7) == 13.0, "at 9 only 1 and 5 are 4 away, at 13 all are"
     assert one_group([1, 5, 9], 4.5, 2 / 3) == 9.5, "at 5.5 only 1 is, at 9.5 also 5"
-
-
-def test_a_constant_group_moves_by_the_tolerance() -> None:
     assert one_group([7, 7, 7], 0.25, 0.1) == 7.25
     assert one_group([7, 7, 7], 0.0, 1.0) == 7.0, "without a tolerance nothing is too close"
-
-
-def test_the_side_is_chosen_by_the_sums_so_far_by_hand() -> None:
-    """Constant groups, ε = 1. Sizes 3, 2, 2, 4 move the sum by +3; then -2, -2; then, at -1, by +4."""
+    # Constant groups, ε = 1. Sizes 3, 2, 2, 4 move the sum by +3; then -2, -2; then, at -1, by +4.
     sizes = [3, 2, 2, 4]
     labels = np.repeat(np.arange(4), sizes)
     found = secure_values(labels * 100.0, labels, 1.0, 0.5)

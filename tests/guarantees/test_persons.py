@@ -98,18 +98,9 @@ def fewest(release, rows, by_column):
     return min(map(len, found.values()))
 
 
-@each("name", QUICKLY[:3])
-def test_every_class_has_k_persons(name, workbench):
-    keeps_persons(name, workbench)
-
-
-@pytest.mark.slow
-@each("name", NAMED)
+@pytest.mark.slow_but(*QUICKLY[:3])
+@pytest.mark.parametrize("name", NAMED)
 def test_every_class_of_every_method_has_k_persons(name, workbench):
-    keeps_persons(name, workbench)
-
-
-def keeps_persons(name, workbench):
     method, refused = methods()[name], 0
     together = 1 if name in ALONE else IN_ONE_RELEASE
     for start in range(0, MANY, together):

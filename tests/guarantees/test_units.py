@@ -117,14 +117,7 @@ def kept(method: str, units: str, many: int, seed: int) -> None:
     rows = tables(many, seed)
     asked, one = limited(rows, np.random.default_rng([seed, len(method), len(units)]))
     names = ["rid", "table", "illness", *COLUMNS, *(u for u in ("pid", "hid") if u in UNITS[units].values())]
-    given = {
-        **METHODS.get(method, SAFE),
-        **UNITS[units],
-        **asked,
-        "columns": COLUMNS,
-        "by": "table",
-        "sensitive": "illness",
-    }
+    given = {**METHODS.get(method, SAFE), **UNITS[units], **asked, "sensitive": "illness"}
     table = pa.Table.from_pylist([{name: row[name] for name in names} for row in rows])
     given |= {"columns": COLUMNS, "by": "table", "keep": ["rid"], "accept_unique": ["rid"], "seed": str(seed)}
     with sm.open() as w, getattr(w, method)(table, **given) as release:

@@ -253,10 +253,7 @@ def _kept_open(db: str) -> Iterator[duckdb.DuckDBPyConnection]:
             for name in warehouse.stagings:
                 cursor.execute(statement("DETACH {{ name | ident }}", name=name))
 
-    with (
-        duckdb.connect(db, config={"threads": 1}) as connection,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+    with duckdb.connect(db, config={"threads": 1}) as connection, pytest.MonkeyPatch.context() as patch:
         for place in (run, series_verb):
             patch.setattr(place, "open_warehouse", lent)
         patch.setattr(duckdb_warehouse, "interruptible", lambda function, interrupt: function())

@@ -47,14 +47,10 @@ def changed(db: Path, rng: np.random.Generator, day: int, share: float = 0.05) -
     left, other = np.split(rng.choice(ids, 2 * many, replace=False), 2)
     new = max(ids) + 1 + np.arange(many)
     listed = ", ".join(f"({one}, 'x')" for one in (*left, *other, *new))
-    execute(
-        db,
-        f"DELETE FROM persons WHERE id IN ({', '.join(map(str, left))})",
-        f"UPDATE persons SET age = age + 1, updated = {day} WHERE id IN ({', '.join(map(str, other))})",
-        *(f"INSERT INTO persons VALUES ({one}, {rng.random()}, {100 * rng.random()}, {day})" for one in new),
-        "DELETE FROM changes",
-        f"INSERT INTO changes VALUES {listed}",
-    )
+    execute(db, f"DELETE FROM persons WHERE id IN ({', '.join(map(str, left))})",
+            f"UPDATE persons SET age = age + 1, updated = {day} WHERE id IN ({', '.join(map(str, other))})",
+            *(f"INSERT INTO persons VALUES ({one}, {rng.random()}, {100 * rng.random()}, {day})" for one in new),
+            "DELETE FROM changes", f"INSERT INTO changes VALUES {listed}")  # fmt: skip
 
 
 WAYS: list[dict[str, Any]] = [{}, {"watermark": "updated"}, {"changes_from": "changes"}]

@@ -431,10 +431,7 @@ def test_a_run_that_fails_does_not_remove_the_new_ledger_of_another(
 
 
 def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) -> None:
-    with (
-        pytest.raises(KeyboardInterrupt),
-        opening.open_warehouse(str(tmp_path / "ledger.duckdb"), may_create=True),
-    ):
+    with pytest.raises(KeyboardInterrupt), opening.open_warehouse(str(tmp_path / "ledger.duckdb"), may_create=True):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
 

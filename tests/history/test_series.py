@@ -102,11 +102,8 @@ def test_one_new_person_among_4950_changes_nothing_that_anybody_sees(tmp_path: P
 @pytest.mark.slow
 def test_the_same_night_again_is_the_same_release_and_nothing_advances(begun: str) -> None:
     db = begun
-    execute(
-        db,
-        "DELETE FROM persons WHERE id < 5",
-        "INSERT INTO persons SELECT 100 + i, 40, 2000, 'f', NULL FROM range(9) r(i)",
-    )
+    execute(db, "DELETE FROM persons WHERE id < 5",
+            "INSERT INTO persons SELECT 100 + i, 40, 2000, 'f', NULL FROM range(9) r(i)")  # fmt: skip
     night(db, 2)
     first = execute(db, "FROM out", "SELECT * EXCLUDE (release) FROM sqlmicro.series")
     seats_before = execute(db, "FROM sqlmicro.series_seats WHERE release = 2 ORDER BY who")
@@ -285,9 +282,6 @@ def test_other_methods_are_told_which_can(db: str) -> None:
     can = r"who these are changes.*makes classes of records: .*mdav.*k-ward.*mondrian.*noise"
     with pytest.raises(ParameterError, match=can):
         sqlmicro.shuffle("persons", db=db, columns=["sex"], row_key=["id"], rest="drop", series="s")
-
-
-def test_a_median_of_one_axis_is_no_mean_of_a_class(db: str) -> None:
     with pytest.raises(ParameterError, match=r"means of a class.*--representative median"):
         sqlmicro.single_axis("persons", **{**GIVEN, "db": db, "columns": ["age"], "representative": "median"})
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases import opened
 from world import ODD, QUOTED, execute
+from world import records as released
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
@@ -30,12 +30,6 @@ def night(db: str, number: int, method: str = "individual_ranking", **more: Any)
     given = {"db": db, "night": f"2026-01-{number:02}", "columns": ["age", ODD], **GIVEN, **more}
     report: dict[str, Any] = getattr(sqlmicro, method)("persons", **given)
     return report
-
-
-def released(db: str) -> list[dict[str, Any]]:
-    with opened(db) as connection:
-        found: list[dict[str, Any]] = connection.sql("FROM out").to_arrow_table().to_pylist()
-    return found
 
 
 def told(one: dict[str, Any]) -> dict[str, Any]:

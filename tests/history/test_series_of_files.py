@@ -79,12 +79,9 @@ def night(db: str, number: int, **more: Any) -> dict[str, Any]:
 
 
 def changed(db: str, number: int, draw: random.Random) -> None:
-    execute(
-        db,
-        f"DELETE FROM persons WHERE id % 37 = {number}",
-        f"UPDATE persons SET sex = '{draw.choice('fmd')}' WHERE id % 53 = {number}",
-        f"INSERT INTO persons VALUES {persons(1000 * number, draw.randrange(12), draw)}",
-    )
+    execute(db, f"DELETE FROM persons WHERE id % 37 = {number}",
+            f"UPDATE persons SET sex = '{draw.choice('fmd')}' WHERE id % 53 = {number}",
+            f"INSERT INTO persons VALUES {persons(1000 * number, draw.randrange(12), draw)}")  # fmt: skip
 
 
 def faults(nights: list[Counter[Any]], k: int) -> list[Any]:

@@ -321,22 +321,9 @@ table = "persons"
 night = "2026-01-01"
 row_key = ["id"]
 drop = ["sex", "born"]
-
-[[step]]
-do = "pseudonymise"
-columns = ["id"]
-
-[[step]]
-do = "noise"
-columns = ["age", 'net "income"']
-kind = "linear"
-amount = 0.3
-
-[[step]]
-do = "publish"
-into = "out"
-overwrite = true
-series = "both"
+step = [{{do = "pseudonymise", columns = ["id"]}},
+  {{do = "noise", columns = ["age", 'net "income"'], kind = "linear", amount = 0.3}},
+  {{do = "publish", into = "out", overwrite = true, series = "both"}}]
 ''',
         encoding="utf-8",
     )

@@ -145,9 +145,8 @@ def test_the_same_rows_give_the_same_release_and_others_what_plain_python_gives(
                 session.apply_recoding(second, **(given | {"withhold": False}))
         seen[method + (" local" if settings.get("local") else "")] += 1
     if len(numbers) >= 50:
-        assert (
-            min(seen[name] for name in ("generalize", "generalize local", "mondrian", "top-code", "bottom-code")) >= 3
-        )
+        every = ("generalize", "generalize local", "mondrian", "top-code", "bottom-code")
+        assert min(seen[name] for name in every) >= 3
         assert seen["refused"] < len(numbers) / 3
     assert len(seen - Counter("refused")) >= 3
 
@@ -393,23 +392,11 @@ db = "{db}"
 [[table]]
 name = "persons"
 rest = "drop"
-
-  [[table.step]]
-  do = "top-code"
-  columns = ["net \\"income\\""]
-  value = 8
-  recoding_to = "{first}"
-
-  [[table.step]]
-  do = "mondrian"
-  columns = ["age"]
-  k = 4
-  recoding_to = "{second}"
-
-  [[table.step]]
-  do = "publish"
-  into = "{into}"
-  alone_because = "a test"
+step = [
+  {{do = "top-code", columns = ["net \\"income\\""], value = 8, recoding_to = "{first}"}},
+  {{do = "mondrian", columns = ["age"], k = 4, recoding_to = "{second}"}},
+  {{do = "publish", into = "{into}", alone_because = "a test"}},
+]
 """
 
 
@@ -440,8 +427,8 @@ def test_steps_of_a_job_file_write_a_file_each_and_apply_them(workbench: Any, tm
 @pytest.mark.parametrize(
     ("later", "message"),
     [
-        ('do = "top-code"\n  columns = ["age"]\n  count = 9', "no later step changes its columns. Got age"),
-        ('do = "sample"\n  size = 20', "no later step leaves out records"),
+        ('{do = "top-code", columns = ["age"], count = 9}', "no later step changes its columns. Got age"),
+        ('{do = "sample", size = 20}', "no later step leaves out records"),
     ],
 )
 def test_a_recoding_shows_nothing_that_a_later_step_hides(tmp_path: Path, later: str, message: str) -> None:
@@ -449,11 +436,7 @@ def test_a_recoding_shows_nothing_that_a_later_step_hides(tmp_path: Path, later:
     with sqlmicro.open(str(db), create=True) as opened:
         _table(opened, _rows(random.Random(3), 80), "persons")
     text = JOB.format(db=db, first=tmp_path / "one.json", second=tmp_path / "two.json", into="made")
-    job.write_text(
-        text.replace(
-            '  [[table.step]]\n  do = "publish"', f'  [[table.step]]\n  {later}\n\n  [[table.step]]\n  do = "publish"'
-        )
-    )
+    job.write_text(text.replace('  {do = "publish"', f'  {later},\n  {{do = "publish"'))
     with pytest.raises(SqlmicroError, match=message):
         sqlmicro.run(str(job))
     assert not list(tmp_path.glob("*.json"))

@@ -9,7 +9,9 @@ from typing import Any
 
 import duckdb
 import pytest
+import world
 from databases import insert, opened
+from world import execute
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -27,11 +29,13 @@ ALL = ["id", NET, "town", "h"]
 def db(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return people of five towns, of whom every tenth is alone in her income and town, with their risks."""
     path = str(tmp_path_factory.mktemp("risks") / "people.duckdb")
-    with opened(path) as connection:
-        connection.execute(f'''CREATE TABLE people AS SELECT i AS id,
+    execute(
+        path,
+        f'''CREATE TABLE people AS SELECT i AS id,
           CASE WHEN i % 10 = 0 THEN 1000 + i ELSE 7 * (i % 3) END AS "net ""income""",
-          ['A', 'B', 'C', 'D', 'E'][1 + i % 5] AS town, i // 4 AS h FROM range({N}) AS t(i)''')
-        connection.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
+          ['A', 'B', 'C', 'D', 'E'][1 + i % 5] AS town, i // 4 AS h FROM range({N}) AS t(i)''',
+        "ALTER TABLE people ADD PRIMARY KEY (id)",
+    )
     sqlmicro.audit("people", db=path, quasi=[NET, "town"], household=["h"], per_record="record_risk")
     return path
 
@@ -47,10 +51,7 @@ def released(
 
 
 def records(db: str, table: str) -> dict[int, dict[str, Any]]:
-    with opened(db, read_only=True) as connection:
-        cursor = connection.execute(f"SELECT * FROM {table}")
-        names = [column[0] for column in cursor.description]
-        return {row[names.index("id")]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
+    return {row["id"]: row for row in world.records(db, f"FROM {table}")}
 
 
 def changed(db: str, found: dict[int, dict[str, Any]], column: str) -> set[int]:
@@ -150,12 +151,7 @@ def test_options_that_do_not_go_together(db: str) -> None:
             {"keep_probability": 0.5, "risk_table": "people"},
             "is record_risk, or a name that begins so",
         ),
-        (
-            "pram",
-            ["town"],
-            {"keep_probability": 0.5, "row_key": ["id", "h"], "accept_unique": [NET]},
-            "knows records by id",
-        ),
+        ("pram", ["town"], {"keep_probability": 0.5, "row_key": ["id", "h"], "accept_unique": [NET]}, "records by id"),
     ):
         with pytest.raises(SqlmicroError, match=said):
             released(db, method, columns, **options)
@@ -189,8 +185,7 @@ def test_a_table_that_has_changed_or_has_no_key(tmp_path: Path) -> None:
         connection.execute("UPDATE people SET town = 'c' WHERE id = 3")
     with pytest.raises(InputError, match="as it was when its risks were measured"):
         sqlmicro.pram("people", **given)
-    with opened(db) as connection:
-        connection.execute("CREATE TABLE keyless AS SELECT town FROM people")
+    execute(db, "CREATE TABLE keyless AS SELECT town FROM people")
     sqlmicro.audit("keyless", db=db, quasi=["town"], per_record="record_risk_2")
     with pytest.raises(InputError, match="needs a table with a key"):
         sqlmicro.pram("keyless", **{**given, "drop": [], "risk_table": "record_risk_2"})
@@ -217,8 +212,7 @@ def test_one_record_and_whole_persons(tmp_path: Path) -> None:
     report = sqlmicro.pram("people", person=["person"], keep_probability=0.0, into="out", **given)
     assert any("1 of 3 persons are at risk" in note for note in report["notes"])
     assert {i: row["town"] for i, row in records(db, "out").items()} == dict.fromkeys(range(1, 7), "b")
-    with opened(db) as connection:
-        connection.execute("DELETE FROM people WHERE id > 1")
+    execute(db, "DELETE FROM people WHERE id > 1")
     sqlmicro.audit("people", db=db, quasi=["town"], per_record="record_risk")
     given |= {"drop": ["person"], "alone_because": "a test"}
     sqlmicro.swap("people", kind="data", rate=1.0, into="one", **given)
@@ -234,13 +228,7 @@ db = "{db}"
 table = "people"
 keep = ["id"]
 accept_unique = ["id"]
-[[step]]
-do = "pram"
-columns = ["town"]
-keep_probability = 0.0
-where_risk = "> 0.4"
-[[step]]
-do = "publish"
+step = [{{do = "pram", columns = ["town"], keep_probability = 0.0, where_risk = "> 0.4"}}, {{do = "publish"}}]
 ''')
     sqlmicro.run(str(job))
     found = records(db, "people_anonymized")

@@ -287,15 +287,17 @@ def boxes(seeds: range) -> tuple[int, int]:
     return tables, cuts
 
 
-def test_boxes_are_held_by_the_population() -> None:
-    tables, cuts = boxes(range(2 * QUICK))
-    assert tables >= QUICK / 2 and cuts > tables
+few_and_many = pytest.mark.parametrize(
+    ("seeds", "least"),
+    [(range(2 * QUICK), QUICK // 2), pytest.param(range(1000, 1000 + 3 * TABLES), TABLES, marks=pytest.mark.slow)],
+    ids=["few tables", "many tables"],
+)
 
 
-@pytest.mark.slow
-def test_boxes_are_held_by_the_population_on_many_tables() -> None:
-    tables, _ = boxes(range(1000, 1000 + 3 * TABLES))
-    assert tables >= TABLES
+@few_and_many
+def test_boxes_are_held_by_the_population(seeds: range, least: int) -> None:
+    tables, cuts = boxes(seeds)
+    assert tables >= least and cuts > tables
 
 
 def matching(row: list[int], people: np.ndarray) -> int:
@@ -340,15 +342,10 @@ def suppressions(seeds: range) -> tuple[int, int]:
     return tables, shown
 
 
-def test_suppressed_combinations_are_held_by_the_population() -> None:
-    tables, shown = suppressions(range(2 * QUICK))
-    assert tables >= QUICK and shown > 10 * tables
-
-
-@pytest.mark.slow
-def test_suppressed_combinations_are_held_by_the_population_on_many_tables() -> None:
-    tables, _ = suppressions(range(1000, 1000 + 3 * TABLES))
-    assert tables >= TABLES
+@few_and_many
+def test_suppressed_combinations_are_held_by_the_population(seeds: range, least: int) -> None:
+    tables, shown = suppressions(seeds)
+    assert tables >= max(QUICK, least) and shown > 10 * tables
 
 
 def test_t_is_not_monotone_where_records_may_be_suppressed() -> None:

@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from command import run as command
-from databases import opened
+from world import rows as fetched
+from world import warehouse as made
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError
@@ -35,18 +36,6 @@ def offset(*parts: str | None, within: int, secret: str = SECRET) -> int:
     key = hmac.digest(secret.encode(), f"sqlmicro offsets {within}".encode(), sha256).hex()[:32]
     person = "".join("missing" if part is None else sha256(part.encode()).hexdigest() for part in parts)
     return int(sha256(f"{key} {person}".encode()).hexdigest()[:15], 16) % (2 * within + 1) - within
-
-
-def made(folder: Path, *statements: str) -> str:
-    with opened(folder / "w.duckdb") as connection:
-        for statement in statements:
-            connection.execute(statement)
-    return str(folder / "w.duckdb")
-
-
-def fetched(db: str, query: str) -> list[tuple[Any, ...]]:
-    with opened(db, read_only=True) as connection:
-        return connection.execute(query).fetchall()
 
 
 def shifted(db: str, table: str = "visits", **options: Any) -> Any:
@@ -136,47 +125,24 @@ def test_intervals_and_order_are_kept_exactly(tmp_path: Path, zone: str) -> None
 
 STAR = """
 db = "w.duckdb"
+key = [{from = "visits.patient", to = "persons.id"}, {from = "labs.who", to = "persons.id"}]
 [[table]]
 name = "persons"
 person = ["id"]
 drop = ["name"]
-[[table.step]]
-do = "shift-dates"
-columns = ["born"]
-within = "20d"
-[[table.step]]
-do = "publish"
-into = "persons_r"
+step = [{do = "shift-dates", columns = ["born"], within = "20d"}, {do = "publish", into = "persons_r"}]
 [[table]]
 name = "visits"
 person = ["patient"]
 keep = ["visit"]
 accept_unique = ["visit"]
-[[table.step]]
-do = "shift-dates"
-columns = ["admitted", "discharged"]
-within = "20d"
-[[table.step]]
-do = "publish"
-into = "visits_r"
+step = [{do = "shift-dates", columns = ["admitted", "discharged"], within = "20d"}, {do = "publish", into = "visits_r"}]
 [[table]]
 name = "labs"
 person = ["who"]
 keep = ["lab"]
 accept_unique = ["lab"]
-[[table.step]]
-do = "shift-dates"
-columns = ["taken"]
-within = "20d"
-[[table.step]]
-do = "publish"
-into = "labs_r"
-[[key]]
-from = "visits.patient"
-to = "persons.id"
-[[key]]
-from = "labs.who"
-to = "persons.id"
+step = [{do = "shift-dates", columns = ["taken"], within = "20d"}, {do = "publish", into = "labs_r"}]
 """
 
 

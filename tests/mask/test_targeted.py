@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from databases import insert, opened
+from world import execute, records
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -116,10 +117,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def read(db: str, table: str) -> dict[int, Row]:
-    with opened(db, read_only=True) as connection:
-        cursor = connection.execute(f"SELECT * FROM {table}")
-        names = [column[0] for column in cursor.description]
-        return {row[names.index("id")]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
+    return {row["id"]: row for row in records(db, f"FROM {table}")}
 
 
 def swapped(db: str, columns: list[str] = REGIONS, **options: Any) -> tuple[str, dict[int, Row], dict[int, Row]]:
@@ -208,11 +206,11 @@ def test_by_the_table_of_risks(tmp_path: Path) -> None:
 
 def test_records_without_households_and_without_a_region(tmp_path: Path) -> None:
     db = str(tmp_path / "p.duckdb")
-    with opened(db) as connection:
-        connection.execute(
-            "CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 4 <> 3 THEN i % 4 END AS land, "
-            "CASE WHEN i < 8 THEN i ELSE -1 END AS job FROM range(60) AS t(i)"
-        )
+    execute(
+        db,
+        "CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 4 <> 3 THEN i % 4 END AS land, "
+        "CASE WHEN i < 8 THEN i ELSE -1 END AS job FROM range(60) AS t(i)",
+    )
     report = sqlmicro.swap(
         "people", db=db, columns=["land"], keep=["id", "job"], kind="targeted", risk_columns=["job"], into="out",
         accept_unique=["id", "job"],
@@ -264,12 +262,12 @@ def test_one_key_makes_one_swap(db: str) -> None:
 def test_on_testdata(data_folder: Path, tmp_path: Path) -> None:
     """Of a survey in regions that are drawn: every household at risk goes, or is said to have found nobody."""
     db = str(tmp_path / "survey.duckdb")
-    with opened(db) as connection:
-        connection.execute(
-            "CREATE TABLE people AS SELECT row_number() OVER () AS id, ori_hid AS home, urbrur, relat, sex, "
-            "ori_hid % 4 AS nuts1, 10 * (ori_hid % 4) + ori_hid // 7 % 3 AS nuts2, "
-            f"count(*) OVER (PARTITION BY ori_hid) AS hsize FROM '{data_folder / 'testdata.csv'}'"
-        )
+    execute(
+        db,
+        "CREATE TABLE people AS SELECT row_number() OVER () AS id, ori_hid AS home, urbrur, relat, sex, "
+        "ori_hid % 4 AS nuts1, 10 * (ori_hid % 4) + ori_hid // 7 % 3 AS nuts2, "
+        f"count(*) OVER (PARTITION BY ori_hid) AS hsize FROM '{data_folder / 'testdata.csv'}'",
+    )
     report = sqlmicro.swap(
         "people", db=db, columns=["nuts1", "nuts2"], household=["home"], rest="keep", kind="targeted", rate=0.1,
         risk_columns=["relat", "sex"], similar="hsize,urbrur;hsize", accept_unique=["id"], into="out", seed="s",

@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from databases import opened
+from world import execute
 
 import sqlmicro as sm
 from sqlmicro.session.frames import as_arrow
@@ -190,8 +191,7 @@ def test_candidates_are_published_with_the_release(file: str) -> None:
 
 @pytest.mark.slow
 def test_in_place_the_file_is_rewritten(file: str) -> None:
-    with opened(file) as connection:
-        connection.execute("CREATE TABLE words AS SELECT 'zebra' || i AS word, i % 3 AS n FROM range(30) r(i)")
+    execute(file, "CREATE TABLE words AS SELECT 'zebra' || i AS word, i % 3 AS n FROM range(30) r(i)")
     w = sm.open(file)
     r = w.constant("words", columns="word", value="x", keep="n")
     other = w.mdav("persons", **SMALL)
