@@ -50,24 +50,13 @@ def valid(r: random.Random, module: str, form: Callable[[random.Random], str]) -
 
 def date(r: random.Random, form: str, first: int = 1940, last: int = 2004) -> str:
     year, month, day = r.randint(first, last), r.randint(1, 12), r.randint(1, 28)
-    return (
-        form.replace("YYYY", f"{year}")
-        .replace("YY", f"{year % 100:02}")
-        .replace("MM", f"{month:02}")
-        .replace("DD", f"{day:02}")
-    )
+    form = form.replace("YYYY", f"{year}").replace("YY", f"{year % 100:02}")
+    return form.replace("MM", f"{month:02}").replace("DD", f"{day:02}")
 
 
 def iban(r: random.Random, country: str) -> str:
-    forms = {
-        "DE": "#" * 18,
-        "NL": "ABNA##########",
-        "FR": "#" * 23,
-        "ES": "#" * 20,
-        "PL": "#" * 24,
-        "GB": "NWBK" + "#" * 14,
-        "BR": "#" * 23 + "P1",
-    }
+    forms = {"DE": "#" * 18, "NL": "ABNA##########", "FR": "#" * 23, "ES": "#" * 20, "PL": "#" * 24}
+    forms |= {"GB": "NWBK" + "#" * 14, "BR": "#" * 23 + "P1"}
     body = filled(r, forms[country])
     digits = "".join(str(int(char, 36)) for char in body + country + "00")
     return f"{country}{98 - int(digits) % 97:02}{body}"

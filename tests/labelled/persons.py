@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 
 from labelled.draws import Labelled, address, column, date, email, filled, person, plain, pool
 from labelled.words import GIVEN, NATIONAL_PHONES, PHONES, STREETS
@@ -15,16 +16,9 @@ def names() -> Iterator[Labelled]:
         yield column("surnames", "feld7", lambda r, c=country: person(r, c)[1], of=country)
         yield column("full names", "x1", lambda r, c=country: " ".join(person(r, c)), of=country)
     own = {
-        "de": "Nachname",
-        "us": "lastName",
-        "fr": "nom_de_famille",
-        "nl": "achternaam",
-        "es": "apellidos",
-        "pl": "nazwisko",
-        "in": "surname",
-        "br": "sobrenome",
-        "it": "cognome",
-    }
+        "de": "Nachname", "us": "lastName", "fr": "nom_de_famille", "nl": "achternaam", "es": "apellidos",
+        "pl": "nazwisko", "in": "surname", "br": "sobrenome", "it": "cognome",
+    }  # fmt: skip
     for country, name in own.items():
         yield column("surnames", name, lambda r, c=country: person(r, c)[1], of=country)
         yield column(
@@ -43,15 +37,9 @@ def contacts() -> Iterator[Labelled]:
         yield column("addresses", "v4", lambda r, c=country: address(r, c), of=country)
         yield column("phones", "z9", lambda r, c=country: filled(r, r.choice(PHONES[c])), of=country)
         name = {
-            "de": "kundenTelefon",
-            "us": "phone",
-            "fr": "telephone",
-            "nl": "telefoonnummer",
-            "es": "telefono",
-            "pl": "telefon",
-            "in": "mobile_no",
-            "br": "celular",
-        }[country]
+            "de": "kundenTelefon", "us": "phone", "fr": "telephone", "nl": "telefoonnummer", "es": "telefono",
+            "pl": "telefon", "in": "mobile_no", "br": "celular",
+        }[country]  # fmt: skip
         yield column(
             "phones without code", name, lambda r, c=country: filled(r, r.choice(NATIONAL_PHONES[c])), of=country
         )
@@ -75,21 +63,11 @@ def contacts() -> Iterator[Labelled]:
     yield column("streets without numbers", "strasse", lambda r: r.choice(pool(STREETS["de"][1])))
     yield column("user names", "username", lambda r: f"{plain(person(r, 'us')[0])}{r.randint(1, 999)}")
     yield column("handles", "p3", lambda r: f"@{plain(person(r, 'us')[0])}_{r.randint(1, 99)}")
-    yield column(
-        "URLs with user",
-        "link",
-        lambda r: f"https://www.linkedin.com/in/{plain(person(r, 'us')[0])}-{r.randint(1, 999)}",
+    urls: tuple[tuple[str, Callable[[random.Random], str]], ...] = (
+        ("link", lambda r: f"https://www.linkedin.com/in/{plain(person(r, 'us')[0])}-{r.randint(1, 999)}"),
+        ("u4", lambda r: f"ftp://{plain(person(r, 'us')[0])}:{r.randint(1, 999)}@files.example.org/a"),
+        ("referer", lambda r: f"https://shop.example.com/account/orders?user_id={r.randint(1000, 99999)}"),
+        ("page", lambda r: f"https://example.org/~{plain(person(r, 'nl')[0])}{r.randint(1, 999)}/index.html"),
     )
-    yield column(
-        "URLs with user", "u4", lambda r: f"ftp://{plain(person(r, 'us')[0])}:{r.randint(1, 999)}@files.example.org/a"
-    )
-    yield column(
-        "URLs with user",
-        "referer",
-        lambda r: f"https://shop.example.com/account/orders?user_id={r.randint(1000, 99999)}",
-    )
-    yield column(
-        "URLs with user",
-        "page",
-        lambda r: f"https://example.org/~{plain(person(r, 'nl')[0])}{r.randint(1, 999)}/index.html",
-    )
+    for name, draw in urls:
+        yield column("URLs with user", name, draw)

@@ -254,7 +254,7 @@ def test_numbers_that_are_not_finite_are_refused_with_the_column(
     values[data.draw(st.integers(0, table.n - 1), label="record")] = bad
     poisoned = Table({**table.used, name: ("DOUBLE", values)}, table.kept, {}, table.n)
     db = workbench.make(poisoned.columns)
-    with refused() as no:
+    with refused(db=db) as no:
         workbench.release(method, db, **_options(method, poisoned, 2, nulls))
     assert name in str(no.value)
     assert "NaN" in str(no.value)
