@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import random
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,13 @@ def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
     assert in_place.purging.purged
     validate(schema, in_place)
     validate(schema, reported("purge", db=db))
+
+
+@pytest.mark.slow
+def test_the_schema_is_the_same_before_and_after_an_audit(schema: dict[str, Any]) -> None:
+    """A process of its own has loaded no audit: what each of them tells is in the schema all the same."""
+    told = subprocess.run([sys.executable, "-m", "sqlmicro", "schema", "--report"], capture_output=True, check=True)
+    assert json.loads(told.stdout) == json.loads(json.dumps(schema))
 
 
 @pytest.mark.slow

@@ -35,7 +35,8 @@ class _Object:
         properties = dict(self.properties)
         for key, schema in other.properties.items():
             there = properties.get(key, schema)
-            properties[key] = schema if there == schema else {"anyOf": [*there.get("anyOf", [there]), schema]}
+            known = schema in (there, *there.get("anyOf", ()))
+            properties[key] = there if known else {"anyOf": [*there.get("anyOf", [there]), schema]}
         return _Object(properties, [*self.required, *other.required], self.open or other.open)
 
 
@@ -126,7 +127,7 @@ def _standing(kind: Any, definitions: dict[str, Schema]) -> list[_Object]:
     if not is_dataclass(kind):
         return [_Object(open=True)]
     assert isinstance(kind, type)
-    below = list(_subclasses(kind))
+    below = sorted(_subclasses(kind), key=lambda one: one.__qualname__)  # in whatever order they were loaded
     if not below:
         return _variants(kind, definitions)
     everything = _Object()  # a base of many: their keys together, none of which must be there

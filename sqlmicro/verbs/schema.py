@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from sqlmicro.attacks.registry import attacks
+from sqlmicro.audits.registry import audits
 from sqlmicro.errors import ParameterError
 from sqlmicro.jobs.schema import job_schema
 from sqlmicro.mask.recoding_file import Recoding
@@ -40,5 +42,7 @@ def schema_values(verbs: Mapping[str, Verb[Any]], options: SchemaOptions, progre
         return SchemaReport(reports_schema("Recodings of sqlmicro: what --recoding-to writes", {"recoding": Recoding}))
     if not options.report:
         return SchemaReport(job_schema())
+    for one in (*audits().values(), *attacks().values()):
+        one.load()  # what one of them tells besides its value is a class of its module
     made = {name: verb.returns for name, verb in verbs.items() if name != "schema"}
     return SchemaReport(reports_schema("Reports of sqlmicro: what each command prints with --json", made))
