@@ -70,9 +70,8 @@ def test_the_loss_is_near_the_least_of_all_groupings_of_a_small_table():
     for number in range(max(5, TABLES // 5)):
         rng = np.random.default_rng(number)
         X = rng.normal(size=(8, 2))
-        rules = Rules(
-            2, None, (sensitive(rng.integers(0, 3, 8), l=2, t=0.4), sensitive(rng.permutation(8), True, t=0.3))
-        )
+        columns = (sensitive(rng.integers(0, 3, 8), l=2, t=0.4), sensitive(rng.permutation(8), True, t=0.3))
+        rules = Rules(2, None, columns)
         least, _ = best_grouping(X, 2, partial(keeps, rules))
         found = sse(X, kept(X, np.arange(8), rules, effort="balanced"))
         assert found >= least - 1e-9
