@@ -296,10 +296,9 @@ def test_strata_missing_values_persons_and_l_in_a_table_of_all_types(tmp_path: P
 def test_who_finds_no_class_is_emptied_on_the_day_that_patience_ends(tmp_path: Path) -> None:
     world = World(tmp_path / "w.duckdb", random.Random(1))
     world.begin(1)
-    for number, rows in ((1, K - 1), (2, 1)):
+    for number, come in ((1, K - 1), (2, 1)):
         with opened(world.db) as con:
-            con.executemany("INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?, ?)",
-                            [world.new(START, 1) for _ in range(rows)])  # fmt: skip
+            con.executemany(INSERT, [world.new(START, 1) for _ in range(come)])
             con.execute("UPDATE patients SET last_visit = $1", [START - timedelta(60)])
         told = night(world.db, number, waiting="empty", patience=0)["series"]
         assert (told["emptied"] or 0, told["withheld"]) == (number - 1, 0)
