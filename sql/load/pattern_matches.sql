@@ -15,16 +15,22 @@ FROM (
   SELECT
     place,
     path,
-    unnest([
-      ''
-      {% for name, expression in patterns %}
-      , CASE WHEN regexp_matches(value, {{ expression | lit }}) THEN {{ name | lit }} END
-      {% endfor %}
-      {% for name, expression in folded %}
-      , CASE WHEN regexp_matches(folded, {{ expression | lit }}) THEN {{ name | lit }} END
-      {% endfor %}
-    ]) AS pattern,
+    unnest(list_where(
+      [
+        ''
+        {% for name, expression in patterns + folded %}
+        , {{ name | lit }}
+        {% endfor %}
+      ],
+      [
+        true
+        {% for name, expression in patterns %}
+        , regexp_matches(value, {{ expression | lit }})
+        {% endfor %}
+        {% for name, expression in folded %}
+        , regexp_matches(folded, {{ expression | lit }})
+        {% endfor %}
+      ])) AS pattern,
     value
   FROM (SELECT *, regexp_replace(value, '[^\P{L}A-Za-z]', 'z', 'g') AS folded FROM {{ leaves | ident }}))
-WHERE pattern IS NOT NULL
 GROUP BY place, path, pattern

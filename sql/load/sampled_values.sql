@@ -13,7 +13,9 @@ UNION ALL
 FROM (
   SELECT any_value({{ column.name | ident }}) AS value
   FROM {{ relation | ident }}
+  {% if every > 1 %}
   WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
+  {% endif %}
   GROUP BY {{ column.name | ident }})
 WHERE trim(CAST(value AS VARCHAR), {{ blanks | lit }}) <> ''
 ORDER BY hash(value), value
@@ -31,7 +33,10 @@ UNION ALL
 FROM (
   SELECT DISTINCT {{ column.name | ident }} AS value
   FROM {{ relation | ident }}
-  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0)
+  {% if every > 1 %}
+  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
+  {% endif %}
+  )
 WHERE value IS NOT NULL
 ORDER BY hash(value), value
 LIMIT {{ most }})
@@ -42,7 +47,10 @@ UNION ALL
 FROM (
   SELECT DISTINCT {{ column.name | ident }} AS value
   FROM {{ relation | ident }}
-  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0)
+  {% if every > 1 %}
+  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
+  {% endif %}
+  )
 WHERE value IS NOT NULL
 ORDER BY hash(value), value
 LIMIT {{ most }})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import string
+from collections.abc import Set
 from functools import cache
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
@@ -160,16 +162,48 @@ AFTER = {"email": "at", "name": "letters", "address": "letters and digits", "pro
 """Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
 AFTER_IN_ASCII = {"address": AFTER["address"]}
 """The only one of these that takes long among values that are ASCII throughout."""
-NEED_LETTER = (
-    "numbered person", "email", "url", "url of a person", "name", "address", "prose", "letters", "letters and digits",
-)  # fmt: skip
-NEED_MARK = (
-    "email", "uuid", "mac", "ip4", "ip6", "url", "url of a person", "handle", "phone as written", "position",
-    "five decimals", "at", "decimal comma", "percentage", "date by year", "date by year with /", "date with dots",
-    "date by month", "date by day",
-)  # fmt: skip
-NEED_EITHER = ("amount", "missing")
-"""Patterns that need a letter, a mark (an ASCII character that is neither a letter nor a digit), or one of both."""
+_LETTERS, _DIGITS = string.ascii_letters, string.digits
+NEEDS: dict[str, tuple[str, ...]] = {
+    "numbered person": (_LETTERS, _DIGITS),
+    "email": (_LETTERS, ".", "@(["),
+    "uuid": ("-",),
+    "mac": (":-.",),
+    "ip4": (_DIGITS, "."),
+    "ip4 large": (_DIGITS,),
+    "ip6": (":",),
+    "url": (_LETTERS, ":."),
+    "url of a person": (_LETTERS, "/="),
+    "handle": ("@",),
+    "phone": (_DIGITS, "+0"),
+    "phone as written": (_DIGITS, " (.-"),
+    "phone loose": (_DIGITS,),
+    "code": (_DIGITS,),
+    "name": (_LETTERS,),
+    "address": (_LETTERS, _DIGITS),
+    "position": (_DIGITS, "."),
+    "five decimals": (_DIGITS, ".,"),
+    "prose": (_LETTERS, "".join(map(chr, range(128))).translate(dict.fromkeys(map(ord, _LETTERS)))),
+    "letters": (_LETTERS,),
+    "letters and digits": (_LETTERS, _DIGITS),
+    "at": ("@([",),
+    "digits": (_DIGITS,),
+    "decimal comma": (_DIGITS, ","),
+    "whole": (_DIGITS,),
+    "number": (_DIGITS,),
+    "percentage": (_DIGITS, "%"),
+    "amount": (_DIGITS, _LETTERS + "$"),
+    "date by year": (_DIGITS, "-"),
+    "date by year with /": (_DIGITS, "/"),
+    "date with dots": (_DIGITS, "."),
+    "date by month": (_DIGITS, "/"),
+    "date by day": (_DIGITS, "/"),
+    "missing": (_LETTERS + "-.?*",),
+    "leading zero": ("0",),
+    "digit group": (_DIGITS,),
+}
+"""Of values in ASCII a match has, of each of these groups of characters, one at least."""
+LEAST = {"uuid": 36, "mac": 14, "token": 16, "phone": 9, "ip4": 7, "phone loose": 6, "digits": 5}
+"""How many characters a match has at least, where these are many."""
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose", "missing")
 """Of these the values themselves are needed, to be checked in Python."""
 
@@ -182,20 +216,24 @@ _OTHERS = re.compile(r"[^\x00-\x7f]")
 
 
 @cache
-def in_ascii(*, letters: bool = True, marks: bool = True) -> dict[str, str]:
+def in_ascii() -> dict[str, str]:
     """Return the patterns for values that are ASCII throughout, where they match the same and are compiled sooner.
-
-    Where no value has a letter, or none a mark, those that need one are left out: they match nothing.
 
     A letter is then one of 52. What tells all letters of Unicode takes longer to compile than a small table to match.
     """
-    never = {
-        *(() if letters else NEED_LETTER),
-        *(() if marks else NEED_MARK),
-        *(() if letters or marks else NEED_EITHER),
+    return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in PATTERNS.items()}
+
+
+def matching(there: Set[str], longest: int) -> dict[str, str]:
+    """Return the patterns for values in ASCII that may match one of these characters and not more: others match none.
+
+    Each takes a third of a millisecond to be compiled, which is longer than a small table is matched with it.
+    """
+    return {
+        name: pattern
+        for name, pattern in in_ascii().items()
+        if longest >= LEAST.get(name, 0) and not any(there.isdisjoint(group) for group in NEEDS.get(name, ()))
     }
-    wanted = {name: pattern for name, pattern in PATTERNS.items() if name not in never}
-    return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in wanted.items()}
 
 
 @cache

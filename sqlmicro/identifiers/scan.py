@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +16,7 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.misread import misread
-from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, FOLDED, LISTED, in_ascii, in_folded
+from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, FOLDED, LISTED, in_folded, matching
 from sqlmicro.identifiers.rare import FewerThan, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons
 from sqlmicro.system.reporting import OMITTED
@@ -181,13 +182,14 @@ def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:
         sampled = warehouse.run("load/samples_together.sql", "sampled_together", samples=drawn)
         for relation in drawn:
             warehouse.forget(relation)
-    ((json, others, letters, marks),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
+    ((json, others, letters, digits, marks, longest),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
     if json and warehouse.reads_json:
         leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
         return _Sampled(leaves, in_folded(), AFTER, FOLDED)  # JSON may have any letters, written as \u00e9
     if others:
         return _Sampled(sampled, in_folded(), AFTER, FOLDED)
-    return _Sampled(sampled, in_ascii(letters=letters, marks=marks), AFTER_IN_ASCII, ())
+    there = {*marks, *(string.ascii_letters if letters else ""), *(string.digits if digits else "")}
+    return _Sampled(sampled, matching(there, longest), AFTER_IN_ASCII, ())
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:

@@ -267,24 +267,23 @@ CASES = [
         returns="place, path, value",
         expect=[(1, "mail", "a@b.de"), (1, "tags", "x"), (1, "tags", "y"), (1, "keys", "mail"), (1, "keys", "tags"),
             (1, "", "{no JSON"), (2, "", "plain")]),
-    # What may be JSON, what is not ASCII (the smallest character that is not is U+0080), what is a letter, what neither
-    # a letter nor a digit.
+    # What may be JSON, what is not ASCII (the smallest character of these is U+0080), what is a letter, a digit, what
+    # neither, each once for the values with the same, and the length of the longest.
     *(
         case("load/sampled_forms.sql",
             sampled=sql(values("value", *given) if given else "SELECT '{é' AS value WHERE false"),
-            returns="json, other_characters, letters, marks", expect=[expect])
+            returns="json, other_characters, letters, digits, marks, longest", expect=[expect])
         for given, expect in (
-            (("('ab~')", "('{}')"), (True, False, True, True)),
-            (("('[1]')", "('2[1]')"), (True, False, False, True)),
-            (("('a{')", "('é')"), (False, True, True, True)),
-            (("(chr(128))", "('1')"), (False, True, False, True)),
-            (("('東京')", "('[')"), (True, True, False, True)),
-            (("('0')", "('19')"), (False, False, False, False)),
-            (("('0')", "('1Z9')"), (False, False, True, False)),
-            (("('a')", "('z')"), (False, False, True, False)),
-            (("('0')", "('-1')"), (False, False, False, True)),
-            (("('0')", "('1 1')"), (False, False, False, True)),
-            ((), (False, False, False, False)),
+            (("('ab~')", "('~')"), (False, False, True, False, "~", 3)),
+            (("('[1]')", "('2[1]')"), (True, False, False, True, "[]", 4)),
+            (("('{aé')", "('b')"), (True, True, True, False, "{é", 3)),
+            (("(chr(128))", "('1')"), (False, True, False, True, "\x80", 1)),
+            (("('東京')",), (False, True, False, False, "東京", 2)),
+            (("('0')", "('19')"), (False, False, False, True, "", 2)),
+            (("('0')", "('1Z9')"), (False, False, True, True, "", 3)),
+            (("('a')", "('z')"), (False, False, True, False, "", 1)),
+            (("('1-2-1')", "('1-1-2')"), (False, False, False, True, "--", 5)),
+            ((), (False, False, False, False, "", 0)),
         )
     ),
     # Each value counts for every pattern that it matches; those of one pattern are listed, another is only counted.

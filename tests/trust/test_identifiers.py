@@ -21,7 +21,7 @@ import sqlmicro
 from sqlmicro.cli import app
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers.judge import by_chance
-from sqlmicro.identifiers.patterns import PATTERNS, in_ascii
+from sqlmicro.identifiers.patterns import LEAST, NEEDS, PATTERNS, in_ascii, matching
 
 VISITS = """CREATE TABLE visits AS SELECT
   printf('p%02d.mayer@example.com', i % 60) AS contact,
@@ -248,13 +248,23 @@ def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
 
 
 def test_a_pattern_is_left_out_only_where_it_can_match_nothing() -> None:
-    """Of values without letters, or without marks, exactly those are left out that need one, read from the pattern."""
-    digits, letters = set(string.digits), set(string.ascii_letters)
-    marks = {chr(code) for code in range(128)} - digits - letters
+    """Without letters, or without marks, exactly those are left out that need one, as read from the pattern.
+
+    And none matches without one character of each group that it is said to need, or is shorter than is said.
+    """
+    digits, letters, every = set(string.digits), set(string.ascii_letters), set(map(chr, range(128)))
+    marks = every - digits - letters
     for with_letters, with_marks in ((True, True), (True, False), (False, True), (False, False)):
         there = digits | (letters if with_letters else set()) | (marks if with_marks else set())
         found = {name for name, pattern in in_ascii().items() if _matches_some(pattern, there)}
-        assert set(in_ascii(letters=with_letters, marks=with_marks)) == found, (with_letters, with_marks)
+        assert set(matching(there, 10**6)) == found, (with_letters, with_marks)
+    for name, pattern in in_ascii().items():
+        assert _matches_some(pattern, every)
+        assert not [group for group in NEEDS.get(name, ()) if _matches_some(pattern, every - {*group})], name
+        least, _ = re._parser.parse(pattern.replace("(?i)", "")).getwidth()  # type: ignore[attr-defined]
+        assert LEAST.get(name, 0) <= least, name
+        assert name in matching({*"".join(NEEDS.get(name, ()))}, least)
+    assert {*NEEDS, *LEAST} == {*PATTERNS}
 
 
 def _matches_some(pattern: str, there: set[str]) -> bool:
