@@ -114,7 +114,7 @@ class Tally:
             return whole
         found = self.enough()
         if self.members is not None:
-            found = found & self.members.kept(self.sizes)
+            found = found & self.members.kept(self.present)
         for one, h in self.sensitive:
             found = found & one.kept(h)
         return found
@@ -127,10 +127,18 @@ class Tally:
         if self.persons is not None:
             found += np.maximum(self.k - self.persons.distinct, 0.0)
         if self.members is not None:
-            found += self.members.missed(self.sizes)
+            found += self.members.missed(self.present)
         for one, h in self.sensitive:
             found += one.missed(h)
         return found
+
+    @property
+    def present(self) -> np.ndarray:
+        """How many members of the population each class has: records, or persons where it counts these.
+
+        Persons of a union are at most those of its parts, so that a share that these keep is kept by it.
+        """
+        return self.sizes if self.persons is None else self.persons.distinct
 
     @property
     def only_enough(self) -> bool:

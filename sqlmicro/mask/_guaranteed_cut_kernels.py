@@ -25,6 +25,7 @@ class Held(NamedTuple):
     spans: np.ndarray  # (p,): the numbers there may be in a nominal column
     least: int  # members of every group
     share: float  # the largest share of them that is in the group, and what rounding may add
+    whose: np.ndarray  # (n,): the person of every record, where persons are counted; else nothing
 
 
 @njit(cache=True)
@@ -58,7 +59,12 @@ def _is_held(held, members, people):
     if len(people) < held.least:
         return False
     count = inside(held, members, people).sum()
-    return count >= held.least and len(members) <= held.share * count
+    if count < held.least:
+        return False
+    present = len(members)
+    if len(held.whose) and present > held.share * count:  # fewer persons than records may be there
+        present = len(np.unique(held.whose[members]))
+    return present <= held.share * count
 
 
 @njit(cache=True)

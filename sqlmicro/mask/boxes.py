@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlmicro.guarantees.members import Members
-from sqlmicro.guarantees.rules import SLACK
+from sqlmicro.guarantees.rules import SLACK, Rules
 from sqlmicro.guarantees.tally import Tally
 from sqlmicro.mask import population
 from sqlmicro.options.guarantees import InPopulation
@@ -55,13 +55,19 @@ class Boxes:
     found: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     """Members of some strata, and the first record of the group of each, -1 for none."""
 
-    def held(self, rows: np.ndarray) -> tuple[Held, np.ndarray]:
-        """Return what a cut of these records of one stratum has to keep, and which members are in their stratum."""
+    def held(self, rows: np.ndarray, persons: np.ndarray | None) -> tuple[Held, np.ndarray]:
+        """Return what a cut of these records of one stratum has to keep, and which members are in their stratum.
+
+        `persons` are those of the records, where they are counted.
+        """
+        import numpy as np
+
         held = late("sqlmicro.mask._guaranteed_cut_kernels", "Held")
         share = self._share * (1 + SLACK)
         some = self._in_strata[self.stratum[rows[0]]]
         least = self.asked.min_k_map or 1
-        return held(self.values[rows], self.people[some], self.nominal, self._spans, least, share), some
+        whose = np.empty(0, dtype=np.int64) if persons is None else persons.astype(np.int64)
+        return held(self.values[rows], self.people[some], self.nominal, self._spans, least, share, whose), some
 
     @property
     def _share(self) -> float:
@@ -92,7 +98,7 @@ class Boxes:
         inside = late("sqlmicro.mask._guaranteed_cut_kernels", "inside")
         count = []
         for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1]):
-            held, some = self.held(rows)
+            held, some = self.held(rows, None)
             count.append(inside(held, np.arange(len(rows)), np.arange(len(some))).sum())
         return Members(np.array(count, dtype=np.int64), self.asked.min_k_map or 1, self._share)
 
@@ -104,7 +110,7 @@ class Boxes:
         first[labels[::-1]] = rows[::-1]
         self.found.append((some[of_people >= 0], first[of_people[of_people >= 0]]))
 
-    def refuse_impossible(self, work: Work, strata: np.ndarray) -> None:
+    def refuse_impossible(self, work: Work, strata: np.ndarray, persons: np.ndarray | None) -> None:
         """Refuse what not even all records of a stratum in one group keep.
 
         Raises
@@ -114,7 +120,7 @@ class Boxes:
         """
         import numpy as np
 
-        tally = Tally(1, np.bincount(strata), members=self.members(strata))
+        tally = replace(Tally.of(Rules(1, persons), strata, len(np.bincount(strata))), members=self.members(strata))
         population.refuse_impossible(work, self.asked, tally, 0)
 
     def recoded(self, work: Work, labels: np.ndarray, grouped: Name, representatives: Name) -> Name:

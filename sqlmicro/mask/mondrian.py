@@ -113,12 +113,12 @@ def mondrian(
     held = boxes.read(work, asked) if asked.limits else None
     if held is not None:
         _refuse_members(work, rules)
-        held.refuse_impossible(work, strata)
+        held.refuse_impossible(work, strata, rules.persons)
 
     def cut(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
         own = rules.of(rows)
         if held is not None:
-            people, some = held.held(rows)
+            people, some = held.held(rows, own.persons)
             labels, of_people = held_partition(X[rows], own, True, people, tick)
             held.note(rows, some, labels, of_people)
             return labels
@@ -176,7 +176,15 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np
 
     if not rules.only_k:
         held, p = late("sqlmicro.mask._guaranteed_cut_kernels", "Held"), X.shape[1]
-        by_nobody = held(X, np.empty((0, p)), np.zeros(p, dtype=bool), np.zeros(p, dtype=np.int64), 0, np.inf)
+        by_nobody = held(
+            X,
+            np.empty((0, p)),
+            np.zeros(p, dtype=bool),
+            np.zeros(p, dtype=np.int64),
+            0,
+            np.inf,
+            np.empty(0, dtype=np.int64),
+        )
         return held_partition(X, rules, strict, by_nobody, tick)[0]
     n = len(X)
     order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)

@@ -23,7 +23,7 @@ def asked_of(work: Work, min_k_map: int | None, population: str | None, max_delt
     Raises
     ------
     ParameterError
-        For a limit without a population, a population without a limit, a share of persons.
+        For a limit without a population, a population without a limit.
     """
     given = {"min_k_map": min_k_map, "max_delta": max_delta}
     limits = [name for name, limit in given.items() if limit is not None]
@@ -33,9 +33,6 @@ def asked_of(work: Work, min_k_map: int | None, population: str | None, max_delt
         return NO_POPULATION
     if not limits:
         raise ParameterError(f"{work.where}, population", "goes with --min-k-map", "none", "Give --min-k-map")
-    if max_delta is not None and work.guaranteed.person:
-        do = "Leave --max-delta out; --min-k-map goes with persons"
-        raise ParameterError(f"{work.where}, max_delta", "is a share of records, not of persons", "--person", do)
     return InPopulation(population=population, min_k_map=min_k_map or 1, max_delta=max_delta)
 
 
@@ -71,11 +68,57 @@ def read(work: Work, asked: InPopulation) -> Name:
     # A date beside text is compared by its text.
     used = {column for column, (mine, _) in zip(theirs, pairs, strict=True) if not _is_time_beside_text(column, mine)}
     found = Source(table.relation, table.label, tuple(theirs), table.is_table, table.is_file, table.is_frame)
+    _refuse_several(work, where, table)
+    if asked.max_delta is not None:
+        _refuse_nobody(work)
     typed = type_columns(work.warehouse, found, theirs, used, f"{work.prefix}_population_typed")
     before, after = dict(work.warehouse.describe(typed)), dict(work.warehouse.describe(work.relation))
     kinds = [(column, after[column.staged], before[column.staged]) for column in columns]
     floats = [column for column, _, kind in kinds if kind in ("DOUBLE", "FLOAT")]
     return work.run("mask/population_records.sql", "population", typed=typed, columns=kinds, floats=floats)
+
+
+def _refuse_several(work: Work, where: str, table: Source) -> None:
+    """Refuse a population that has several rows of a person where persons are counted: each row is one member.
+
+    Raises
+    ------
+    InputError
+        Where it says whose rows they are.
+    """
+    there = {column.name.lower(): column for column in table.columns}
+    whose = [there.get(column.name.lower()) for column in work.guaranteed.person]
+    if not whose or None in whose:
+        return
+    text = (
+        'SELECT count(*) FROM (SELECT 1 FROM {{ r | ident }} GROUP BY {{ c | listed("{name}") }} '
+        "HAVING count(*) > 1 LIMIT 1)"
+    )
+    if work.warehouse.query("population", text, r=table.relation, c=whose)[0][0]:
+        must = "has one row of each person, who is one member of it"
+        do = "Give a table of persons, or leave the columns that say whose rows they are out of it, if each is a member"
+        raise InputError(where, must, "persons with several rows", do)
+
+
+def _refuse_nobody(work: Work) -> None:
+    """Refuse records of nobody that are told, where persons are counted: all of them would count as one who is present.
+
+    Raises
+    ------
+    InputError
+        With how many there are.
+    """
+    if not (person := list(work.guaranteed.person)):
+        return
+    text = (
+        "SELECT count(*) FROM {{ r | ident }} "
+        "WHERE false{% for column in c %} OR {{ column | ident }} IS NULL{% endfor %}"
+    )
+    if lacks := int(work.warehouse.query("population", text, r=work.guaranteed.original, c=person)[0][0]):
+        must = "counts how many of the population are present, so that each record says whose it is"
+        raise InputError(
+            f"{work.where}, max_delta", must, f"{lacks:,} records that lack it", "Leave them out in a view"
+        )
 
 
 def strata(work: Work) -> list[Column]:
@@ -98,7 +141,7 @@ def refuse_impossible(work: Work, asked: InPopulation, whole: Tally, allowed: in
     InputError
         With the members there are, before any work is done.
     """
-    if whole.members is None or (lost := int(whole.members.too_many(whole.sizes).sum())) <= allowed:
+    if whole.members is None or (lost := int(whole.members.too_many(whole.present).sum())) <= allowed:
         return
     most = "" if asked.max_delta is None else f", with at most {asked.max_delta:g} of them in the release"
     members = whole.members.count[whole.sizes > 0]

@@ -9,7 +9,7 @@ from functools import cache
 import duckdb
 import pytest
 from command import run
-from world import warehouse
+from world import execute, warehouse
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
@@ -161,6 +161,62 @@ def random_releases(workbench, seeds):
     return done
 
 
+def with_persons(records, several, seed):
+    """Return records with whose they are: each person has as many as `several`, alike or not."""
+    draw = random.Random(seed)
+    n = len(records["age"][1])
+    persons = [number for number in range(n) for _ in range(draw.randrange(1, several + 1))]
+    alike = [draw.random() < 0.5 for _ in persons]
+    rows = [person if same else draw.randrange(n) for person, same in zip(persons, alike, strict=True)]
+    return persons, {name: (kind, [values[row] for row in rows]) for name, (kind, values) in records.items()}
+
+
+@pytest.mark.parametrize("name", slowly("levels", "local", "boxes"))
+def test_a_share_of_the_population_is_one_of_persons_where_they_are_counted(workbench, name):
+    """Random tables, counted in plain Python; TABLES=3000 runs hundreds."""
+    method, given = METHODS[name]
+    kept = less = 0
+    for seed in range(3 if TABLES == 300 else TABLES // 10):
+        population, once = people(40, seed, members=4)
+        persons, records = with_persons(once, 4, seed)
+        db = made(workbench, population, {**records, "whose": ("INTEGER", persons)})
+        share = random.Random(seed).uniform(0.3, 0.6)
+        try:
+            release = workbench.release(
+                method, db, columns=NAMES, keep=["number"], rest="drop", seed="1", person=["whose"], max_delta=share,
+                population="everybody", **given,
+            )  # fmt: skip
+        except InputError as error:
+            assert "members of the population" in str(error) or "make every record occur" in str(error), seed
+            continue
+        rows = release.records([*NAMES, "number"])
+        members = {shown: people_ for shown, (_, people_) in counted(population, release).items()}
+        here = {}
+        for *shown, number in rows:
+            here.setdefault(tuple(shown), set()).add(persons[number])
+        sizes = Counter(tuple(shown) for *shown, _ in rows)
+        assert max(len(whose) / members[shown] for shown, whose in here.items()) <= share, seed
+        found = audited(release, "delta-presence")
+        assert found["passed"] and found["value"] <= share
+        kept += 1
+        less += max(size / members[shown] for shown, size in sizes.items()) > share
+    assert kept > 1 and less, "a share of records would be refused"
+
+
+def test_persons_whom_nobody_can_count_are_no_share_of_a_population(workbench):
+    population, once = people(40, 3, members=4)
+    persons, records = with_persons(once, 3, 3)
+    common = {"columns": NAMES, "rest": "drop", "person": ["whose"], "population": "everybody", "max_delta": 0.9}
+    db = made(workbench, population, {**records, "whose": ("INTEGER", [None, *persons[1:]])})
+    with pytest.raises(InputError, match="1 records that lack it"):
+        sqlmicro.mondrian("records", db=db, k=2, into="out", **common)
+    execute(db, "UPDATE records SET whose = 0 WHERE whose IS NULL",
+            "CREATE TABLE visits AS SELECT *, 7 AS whose FROM everybody")  # fmt: skip
+    for limits in ({"max_delta": 0.9}, {"max_delta": None, "min_k_map": 2}):
+        with pytest.raises(InputError, match="one row of each person"):
+            sqlmicro.mondrian("records", db=db, k=2, into="out", **{**common, "population": "visits", **limits})
+
+
 @pytest.mark.slow
 def test_releases_of_random_tables(workbench):
     assert len(random_releases(workbench, range(8))) >= 3
@@ -291,7 +347,11 @@ def test_what_cannot_be_is_refused_before_the_work(workbench):
             ({"min_k_map": 2, "population": "elsewhere", "by": ["land"]}, InputError, stratum),
             ({"max_delta": 0.4, "population": "everybody"}, InputError, "0.4 of them .*at least 12 of 60"),
             ({"max_delta": 0, "population": "everybody"}, InputError, "at least 60 of 60"),
-            ({"max_delta": 0.9, "population": "everybody", "person": ["land"]}, ParameterError, "Leave --max-delta"),
+            (
+                {"max_delta": 0.9, "population": "everybody", "person": ["land"]},
+                InputError,
+                "persons with several rows",
+            ),
         ):
             by_method = error is InputError and "nowhere" not in words and "stratum" not in words
             if (name != "boxes" and not by_method) or ("max_delta" in more and name == "suppress"):
