@@ -108,18 +108,19 @@ def test_other_threads_are_left_alone() -> None:
 def test_a_statement_whose_thread_was_about_to_start_never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would run behind the back of the rollback, and commit by itself."""
     ran, start = [], threading.Thread.start
+    kept: list[threading.Thread] = []
 
     def late(thread: threading.Thread) -> None:
-        timer = threading.Timer(0.1, start, [thread])
-        start(timer)
+        kept.append(thread)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(interrupts, "_own", threading.local())
     monkeypatch.setattr(threading.Thread, "start", late)
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: ran.append(True), lambda: None)
-    time.sleep(0.5)
-    assert not ran
+    start(kept[0])
+    kept[0].join(60)
+    assert not kept[0].is_alive() and not ran
 
 
 def test_a_statement_that_a_thread_was_about_to_take_never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,15 +130,18 @@ def test_a_statement_that_a_thread_was_about_to_take_never_runs(monkeypatch: pyt
     worker = interrupts._own.worker
     take = worker.take
 
+    kept: list[interrupts._Task] = []
+
     def late(task: interrupts._Task) -> None:
-        threading.Timer(0.1, take, [task]).start()
+        kept.append(task)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(worker, "take", late)
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: ran.append(1), lambda: None)
     monkeypatch.undo()
-    time.sleep(0.5)
+    take(kept[0])
+    assert kept[0].done.wait(60)
     interruptible(lambda: ran.append(2), lambda: None)
     assert ran == [0, 2]
 
@@ -186,7 +190,7 @@ def test_the_thread_of_a_thread_ends_with_it_and_a_fork_gets_its_own() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < until:
         time.sleep(0.01)
     assert threading.active_count() <= before

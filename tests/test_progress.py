@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 import time
 
 from sqlmicro.system import progress
@@ -24,17 +25,45 @@ class Terminal:
         pass
 
 
-def show(monkeypatch, *, tty, enabled=True, steps=8, columns=120, text="group by mdav"):
+class Clock:
+    """Time that passes when a test says so; who sleeps meanwhile has done what it woke up for when it goes on."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.asleep, self.turn = 1000.0, 0, threading.Condition()
+        monkeypatch.setattr(progress, "time", self)
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        with self.turn:
+            until, self.asleep = self.now + seconds, self.asleep + 1
+            self.turn.notify_all()
+            self.turn.wait_for(lambda: self.now >= until)
+
+    def passes(self, seconds, ends=False):
+        """Let time pass once somebody sleeps, up to when he sleeps again, or ends."""
+        with self.turn:
+            assert self.turn.wait_for(lambda: self.asleep, timeout=60)
+            before, self.now = self.asleep, self.now + seconds
+            self.turn.notify_all()
+            assert ends or self.turn.wait_for(lambda: self.asleep > before, timeout=60)
+
+
+def show(monkeypatch, *, tty, until="", enabled=True, steps=8, columns=120, text="group by mdav"):
+    """Return what is shown of a stage that goes on until a pattern is seen, or for some steps."""
     terminal = Terminal(tty)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.1 if until else 60)
     monkeypatch.setattr(progress, "_INTERVAL", 0.05)
     with Progress(enabled).stage(text, 1000) as shown:
-        for step in range(steps):
-            shown.tick(50 + 50 * step, 1000)
-            time.sleep(0.1)
+        for step in range(1000 if until else steps):
+            shown.tick(min(50 + 5 * step, 999), 1000)
+            if until and re.search(until, plain(terminal.text)):
+                break
+            time.sleep(0.02 if until else 0)
     return terminal.text
 
 
@@ -43,7 +72,7 @@ def plain(text):
 
 
 def test_a_terminal_sees_how_many_rows_are_done_the_rate_and_the_time_left(monkeypatch):
-    text = show(monkeypatch, tty=True)
+    text = show(monkeypatch, tty=True, until=r"[1-9]\d* rows/s, \d+ s left")
     seen = plain(text)
     assert "group by mdav" in seen
     assert re.search(r"\d+ of 1,000 rows \(\d+ %\)", seen), seen
@@ -52,7 +81,7 @@ def test_a_terminal_sees_how_many_rows_are_done_the_rate_and_the_time_left(monke
 
 
 def test_a_short_stage_says_nothing(monkeypatch):
-    assert show(monkeypatch, tty=True, steps=0) == ""
+    assert show(monkeypatch, tty=True) == ""
 
 
 def test_a_pipe_sees_nothing(monkeypatch):
@@ -60,37 +89,42 @@ def test_a_pipe_sees_nothing(monkeypatch):
 
 
 def test_a_pipe_sees_a_line_a_minute_with_the_time_left(monkeypatch):
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.25)
-    lines = show(monkeypatch, tty=False).splitlines()
-    assert 2 <= len(lines) <= 4
-    for line in lines:
-        assert re.search(r"^group by mdav: \d+ of 1,000 rows \(\d+ %\), \d+ s left, \d+ s$", line), line
+    clock, terminal = Clock(monkeypatch), Terminal(False)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress().stage("group by mdav", 1000) as shown:
+        for step in range(3):
+            shown.tick(200 + 200 * step, 1000)
+            clock.passes(60)
+    assert terminal.text.splitlines() == [
+        "group by mdav: 200 of 1,000 rows (20 %), 4 min left, 1 min",
+        "group by mdav: 400 of 1,000 rows (40 %), 3 min left, 2 min",
+        "group by mdav: 600 of 1,000 rows (60 %), 2 min left, 3 min",
+    ]
 
 
 def test_a_pipe_sees_nothing_where_lines_are_not_wanted(monkeypatch):
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
-    assert show(monkeypatch, tty=False, enabled=False) == ""
     terminal = Terminal(False)
     monkeypatch.setattr(sys, "stderr", terminal)
-    shown = Progress(lines=False)
-    shown.expect("about 4 min", 240, tell=True)
-    with shown.stage("group", 10):
-        time.sleep(0.2)
+    for shown in (Progress(enabled=False), Progress(lines=False)):
+        shown.expect("about 4 min", 240, tell=True)
+        with shown.stage("group", 10):
+            assert shown._minutes is None
     assert terminal.text == ""
 
 
 def test_after_the_work_no_line_is_written_and_no_thread_is_left(monkeypatch):
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
-    terminal = Terminal(False)
+    clock, terminal = Clock(monkeypatch), Terminal(False)
     monkeypatch.setattr(sys, "stderr", terminal)
     shown = Progress()
     with shown.stage("group"):
         pass
-    shown._minutes.join(1)
+    clock.passes(60, ends=True)
+    shown._minutes.join(60)
     assert not shown._minutes.is_alive() and terminal.text == ""
+    clock.asleep = 0
     with shown.stage("audit"):
-        time.sleep(0.2)
-    assert "audit: working" in terminal.text
+        clock.passes(60)
+    assert terminal.text == "audit: working, 1 min\n"
 
 
 def test_a_statement_inside_a_kernel_leaves_its_line_as_it_was(monkeypatch):
@@ -119,7 +153,7 @@ def test_the_time_left_in_all_is_told_and_that_it_takes_longer(monkeypatch):
 
 
 def test_a_pipe_that_nobody_reads_ends_the_lines_and_not_the_work(monkeypatch):
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
+    clock = Clock(monkeypatch)
 
     class Broken(Terminal):
         def write(self, text):
@@ -127,7 +161,8 @@ def test_a_pipe_that_nobody_reads_ends_the_lines_and_not_the_work(monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Broken(False))
     with Progress().stage("group") as shown:
-        time.sleep(0.2)
+        clock.passes(60, ends=True)
+        shown._minutes.join(60)
         assert not shown._minutes.is_alive()
 
 
@@ -136,9 +171,9 @@ def test_quiet_says_nothing(monkeypatch):
 
 
 def test_a_line_fits_the_terminal(monkeypatch):
-    lines = re.split(r"[\r\n]+", plain(show(monkeypatch, tty=True, columns=40)))
+    lines = re.split(r"[\r\n]+", plain(show(monkeypatch, tty=True, columns=40, until="group")))
     assert 0 < max(map(len, lines)) <= 40
 
 
 def test_a_name_with_brackets_is_shown_as_it_is(monkeypatch):
-    assert "[red]net[/red]" in plain(show(monkeypatch, tty=True, text="[red]net[/red]"))
+    assert "[red]net[/red]" in plain(show(monkeypatch, tty=True, text="[red]net[/red]", until="net"))
