@@ -18,10 +18,9 @@ from sqlmicro.database import levels
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.column_roles import Roles
 from sqlmicro.database.columns import Column, names_of, pick
-from sqlmicro.database.content import Content
 from sqlmicro.database.deniable import Deniable, Kept
 from sqlmicro.database.levels import Level, Part
-from sqlmicro.database.loading import Relation, loaded
+from sqlmicro.database.loading import Loaded, Relation, loaded
 from sqlmicro.database.own_key import known_by
 from sqlmicro.database.places import with_values
 from sqlmicro.database.source import Source
@@ -149,32 +148,25 @@ class Run:
     roles: Roles
     key: Key
     recipe: Recipe
-    content: bytes
-    original: Name
+    loaded: Loaded
     current: Name
-    rows_in: int
     steps: list[StepReport] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     denied: list[Deniable] = field(default_factory=list)
     gates: list[PassedGate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    widened: set[str] = field(default_factory=set)
     numeric: set[Column] = field(default_factory=set)
     text: set[Column] = field(default_factory=set)
     kept: dict[int, Kept] = field(default_factory=dict)
     recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
     """What steps decided and how many records they left, by the file that it is written to with the release."""
-    seen: Content | None = None
-    first: Sequence[Column] = ()  # in whose order the original records are numbered, before their hash
     levels: tuple[Level, ...] = ()
     """Units of several records, and which columns have one value in each."""
     apart: dict[str, str] = field(default_factory=dict)
     """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     seater: records.Seater | None = None
     """What continues a series, where the release is a night of one."""
-    whole: Sequence[Column] = ()
-    """Columns of the step in hand that hold whole numbers and stay whole."""
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -183,6 +175,11 @@ class Run:
     def resume(self) -> None:
         """Go on with this run where another one of the same warehouse was before, in its staging database."""
         self.warehouse.staging = self.staging
+
+    @property
+    def original(self) -> Name:
+        """The records as they were read."""
+        return self.loaded.records
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -247,13 +244,10 @@ def load(
     draws = any(find(task.method).draws for task in recipe.tasks)
     roles = replace(roles, known_by=known_by(warehouse, source, roles, recipe))
     name = sorted_by(recipe) if warehouse.keeps_order and not by_hash else None
-    first = [column for column in source.columns if column.name == name and column.numeric]
+    first = tuple(column for column in source.columns if column.name == name and column.numeric)
     source_read = replace(source, relation=read or source.relation)
     found = loaded(warehouse, source_read, roles, watched=watched, draws=draws, first=first)
-    run = Run(
-        warehouse, source, roles, key, recipe, found.read, found.records, found.records, found.rows, seen=found.seen,
-        first=first,
-    )  # fmt: skip
+    run = Run(warehouse, source, roles, key, recipe, found, found.records)
     # In a night a record has its own class: what is constant within a person is not kept so.
     run.levels = () if by_hash else levels.settle(warehouse, found.records, roles, source.label)
     run.notes += [*source.said, *(level.told for level in run.levels)]
@@ -285,14 +279,14 @@ def step(run: Run, planned: PlannedStep) -> None:
         missing = policy.settle(run, planned)
     before, parts = run.current, _parts(run, planned)
     read = run.original if run.seater is None else None  # a night may read some rows only: the types decide
-    run.whole = [] if planned.decimals else holding(run.warehouse, read, [*map(run.as_it_is, columns)])
+    whole = [] if planned.decimals else holding(run.warehouse, read, [*map(run.as_it_is, columns)])
     made: list[Outcome] = []
     for part in parts:
         with run.timed(f"{method.stage}: {method.name}"):
-            outcome = _carried_out(run, planned, part, missing, before)
+            outcome = _carried_out(run, planned, part, missing, before, whole)
         run.apart |= _unknown_elsewhere(run, planned, outcome)
         with run.timed("replace"):
-            _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}")
+            _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}", whole)
         made.append(outcome)
         if to := method.told("recoding", planned.settings):
             run.recodings[to] = outcome.recoding, run.warehouse.count(run.current)
@@ -334,7 +328,9 @@ def _parts_of_night(run: Run, planned: PlannedStep, nights: Nights) -> list[Part
     return [*([Part(alike, unit=unit)] if alike else []), *([Part(others)] if others else [])]
 
 
-def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[Column], begun: Name) -> Outcome:
+def _carried_out(
+    run: Run, planned: PlannedStep, part: Part, missing: Sequence[Column], begun: Name, whole: Sequence[Column]
+) -> Outcome:
     """Let the method of a step work on the columns of one level, and return what it made of them for every record."""
     method, strata, relation = planned.method, (*planned.by, *part.above), run.current
     if part.level:
@@ -351,14 +347,14 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
     own = part.mapped(run.as_it_is)
     work = Work(
         run.warehouse, run.source, relation, own.columns, [*(run.as_it_is(column) for column in strata), *patterns],
-        where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.rows_in,
-        before=run.current, begun=begun, first=run.first if relation == run.original else (),
+        where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.loaded.rows,
+        before=run.current, begun=begun, first=run.loaded.first if relation == run.original else (),
         guaranteed=Guaranteed(planned.guarantees, planned.sensitive,
                               run.roles.of_night if run.seater else run.roles.person, run.original,
                               run.roles.row_key or run.roles.known_by,
                               planned.left_as_it_is(run.roles.released) if _bind(run) else ()),
         part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
-        nights=run.seater if isinstance(run.seater, Nights) else None, whole=run.whole,
+        nights=run.seater if isinstance(run.seater, Nights) else None, whole=whole,
     )  # fmt: skip
     if method.engine == "numpy":
         keeper, size = None, 0
@@ -405,28 +401,32 @@ def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict
     return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
 
 
-def _apply(run: Run, outcome: Outcome, suffix: str) -> None:
-    """Put the new values into a relation with all released columns; those of other candidates into one each."""
+def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> None:
+    """Put the new values into a relation with all released columns; those of other candidates into one each.
+
+    The `whole` columns of the step hold whole numbers and stay whole.
+    """
     relation = outcome.rows or run.current
     run.roles = replace(run.roles, kept=(*run.roles.kept, *outcome.added))
     outcome.values |= {column: (added, column.staged) for column, added in outcome.added.items()}
-    run.current = _replaced(run, relation, outcome, suffix)
+    run.current = _replaced(run, relation, outcome, suffix, whole)
     run.kept = {
-        candidate: Kept.of(_replaced(run, relation, other, f"{suffix}_candidate_{candidate}"), run.denied, other.denied)
+        candidate: Kept.of(
+            _replaced(run, relation, other, f"{suffix}_candidate_{candidate}", whole), run.denied, other.denied
+        )
         for candidate, other in outcome.others.items()
     }
     run.text |= set(outcome.text)
     run.numeric |= set(outcome.values) - {*outcome.nominal, *outcome.text, *outcome.added}
-    run.widened |= {column.staged for column in run.numeric}
 
 
-def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
+def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> Name:
     """Return the records of a relation with the values of an outcome, which are whole where those it read are."""
     columns = [(column, *outcome.values.get(column, (None, column.staged))) for column in run.roles.released]
     by_place = outcome.rows is None  # the rows of a series are those of its seats, in no order
     released = with_values(
-        run.warehouse, relation, columns, f"released_{suffix}", rows=run.rows_in, by_place=by_place,
-        read_once=outcome.read_once, whole=run.whole,
+        run.warehouse, relation, columns, f"released_{suffix}", rows=run.loaded.rows, by_place=by_place,
+        read_once=outcome.read_once, whole=whole,
     )  # fmt: skip
     if outcome.only_grouped is None:
         return released

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlmicro.database.column_roles import Roles
@@ -36,13 +37,20 @@ LOADED = (
 """What `load` makes of every source."""
 
 
-class Loaded(NamedTuple):
-    """The records of a source, how many, a hash of what was read of it, and what it held where it may be changed."""
+@dataclass(frozen=True)
+class Loaded:
+    """What a source held when it was read."""
 
     records: Name
+    """Its records with row_id."""
     rows: int
-    read: bytes
+    """How many it has; of a night of a series the whole table, whatever was read of it."""
+    content: bytes
+    """A hash of what was read."""
     seen: Content | None
+    """What it held, where it may be changed in place."""
+    first: tuple[Column, ...] = ()
+    """In whose order the records are numbered, before their hash."""
 
 
 def loaded(
@@ -83,4 +91,4 @@ def loaded(
     rows = warehouse.count(numbered)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    return Loaded(numbered, rows, was_read, seen)
+    return Loaded(numbered, rows, was_read, seen, tuple(first))

@@ -175,7 +175,7 @@ def load(
         run = pipeline.load(
             warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, by_hash=series is not None
         )
-        _refuse_lost(plan, series, run.rows_in)
+        _refuse_lost(plan, series, run.loaded.rows)
         return run
     if isinstance(series, Retention):
         return _of_age(warehouse, source, plan, key, series, watched=watched)
@@ -199,12 +199,12 @@ def load(
         by_hash=True,
     )
     if series.compared.read is not None:
-        if run.rows_in > len(series.compared.record):
+        if run.loaded.rows > len(series.compared.record):
             must = "must not change while a night reads it"
             raise InputError(source.label, must, "rows with keys that others have", "Run it again")
         told = ", by the change feed of the lake" if feed.snapshot else ""
-        run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}{told}; IL is theirs")
-    run.rows_in, run.content = series.compared.rows, series.compared.content or run.content
+        run.notes.append(f"rows that were read: {run.loaded.rows:,} of {series.compared.rows:,}{told}; IL is theirs")
+    run.loaded = replace(run.loaded, rows=series.compared.rows, content=series.compared.content or run.loaded.content)
     return run
 
 
@@ -221,7 +221,7 @@ def _of_age(
     if series.before is None:
         _refuse_few(plan, int(series.rows.due.sum()))
     run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), read=read, by_hash=True)
-    run.rows_in, run.seen = len(series.rows.record), seen
+    run.loaded = replace(run.loaded, rows=len(series.rows.record), seen=seen)
     return run
 
 

@@ -70,7 +70,7 @@ class Run(Protocol):
     key: Key
     current: Name
     notes: list[str]
-    widened: set[str]
+    numeric: set[Column]
 
     @property
     def seater(self) -> Night | None:
@@ -168,10 +168,11 @@ def refuse_nominal(columns: Sequence[Column], where: str) -> None:
 
 def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
     """Return how many values are missing of the columns that lack some; refuse numbers without arithmetic."""
+    averaged = {column.staged for column in run.numeric}
     floats = [
         column
         for column in columns
-        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
+        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in averaged
     ]
     others = [column for column in columns if column not in floats]
     rows = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)

@@ -146,7 +146,7 @@ class InPlace:
             self._compare(run)
 
     def _compare(self, run: Run) -> None:
-        if content(self.warehouse, self.name) != run.seen:
+        if content(self.warehouse, self.name) != run.loaded.seen:
             self._refuse_changed()
 
     def _refuse_changed(self) -> NoReturn:

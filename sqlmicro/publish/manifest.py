@@ -37,7 +37,7 @@ def before(run: Run) -> Hashes:
     test guesses of that one. It is the same in another run with the same seed and the same input, of which the dropped
     columns are no part but for a row key.
     """
-    return Hashes(run.key.of_input(run.content), None, None, sha256(run.warehouse.steps().encode()).hexdigest())
+    return Hashes(run.key.of_input(run.loaded.content), None, None, sha256(run.warehouse.steps().encode()).hexdigest())
 
 
 def versions() -> dict[str, str]:

@@ -125,7 +125,7 @@ def _file(target: Target) -> NewFile:
 
 
 def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
-    with warehouse.progress.stage("publish", run.rows_in):
+    with warehouse.progress.stage("publish", run.loaded.rows):
         target = _table(output.target)
         target.write(run, select_of(run, output))
     return target.published
@@ -215,7 +215,7 @@ def to_files(
             for output, target in zip(release.outputs, targets, strict=True):
                 beside = folder / f"{number}_{len(written)}{target.ending}"
                 select = target.written(run, select_of(run, output))
-                relation = run.warehouse.write(select, beside, target.partition_by, rows=run.rows_in)
+                relation = run.warehouse.write(select, beside, target.partition_by, rows=run.loaded.rows)
                 columns = make_columns(run.warehouse.describe(relation))
                 audited = audit_release(run, output, relation, columns)
                 release.audits[output.candidate] = recounted.of_file(run, audited, beside)

@@ -170,7 +170,7 @@ def ordered(run: Run, output: Output, series: Series | None = None) -> Output:
     if series is not None:
         return replace(output, records=records, order=series.order())
     names = [(column.staged, "") for column in _in_order(run)]
-    order = run.key.order(run.recipe, run.content, content_of(run.warehouse, records, names))
+    order = run.key.order(run.recipe, run.loaded.content, content_of(run.warehouse, records, names))
     words = _words(run, output.relation, order) if run.warehouse.keeps_order else None
     return replace(output, records=records, order=order, words=words)
 

@@ -325,7 +325,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         chance=linked.chance,
         tried=linked.n,
         loss_by_column=by_column,
-        suppressed=run.rows_in - warehouse.count(run.current),
+        suppressed=run.loaded.rows - warehouse.count(run.current),
         notes=sides.notes(),
         seconds=seconds,
     )

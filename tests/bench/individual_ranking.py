@@ -107,7 +107,7 @@ def main():
                         prefix="bench",
                         key=run.key,
                         task=secrets.Task(method.name, ("x",), (), "keep", {"k": k}),
-                        rows=run.rows_in,
+                        rows=run.loaded.rows,
                     )
                     method.function(work, k=k)
 

@@ -53,7 +53,7 @@ def mask(run, name, column, settings):
     def ours():
         work = Work(
             run.warehouse, run.source, run.original, columns, [],
-            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.rows_in,
+            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.loaded.rows,
             task=secrets.Task(name, (column,), (), "keep", values),
         )  # fmt: skip
         method.function(work, **values)

@@ -54,7 +54,7 @@ def suppress(warehouse, table, columns, **settings):
     method = find("suppress")
     work = Work(
         warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key,
-        task=secrets.Task("suppress", tuple(columns), (), "keep", settings), rows=run.rows_in,
+        task=secrets.Task("suppress", tuple(columns), (), "keep", settings), rows=run.loaded.rows,
     )  # fmt: skip
     with Measure() as measured:
         outcome = method.function(work, **settle(method.own_settings, settings, "suppress"))
