@@ -247,3 +247,40 @@ def test_files_and_functions_are_short():
                 if lines > MOST_LINES_OF_A_FUNCTION:
                     long.append(f"{name}:{node.lineno} {node.name} has {lines} lines")
     assert not long
+
+
+MOST_FIELDS = {("work", "Claim"): 3, ("publish/report", "ReleaseReport"): 0}
+"""Of a class itself; those of the parts of a report are bases, each with at most so many:"""
+MOST_FIELDS_OF_A_PART = 15
+
+
+def fields_of(file, name):
+    """Return how many fields a class has, without those of its bases, and these."""
+    (node,) = (n for n in nodes(PACKAGE / f"{file}.py") if isinstance(n, ast.ClassDef) and n.name == name)
+    return sum(isinstance(one, ast.AnnAssign) for one in node.body), [base.id for base in node.bases]
+
+
+def test_what_is_claimed_and_what_is_reported_is_told_in_parts():
+    for (file, name), most in MOST_FIELDS.items():
+        found, bases = fields_of(file, name)
+        assert found <= most, f"{name} has {found} fields"
+        assert all(fields_of(file, base)[0] <= MOST_FIELDS_OF_A_PART for base in bases), name
+
+
+def test_a_limit_is_declared_in_one_place():
+    """Only what measures the number of values over many nights names a limit, and what reads a hierarchy of one."""
+    named = {"min_l", "min_entropy_l", "min_recursive_l", "max_t", "max_alpha", "max_beta"}
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), node.value)
+        for path in MODULES
+        for node in nodes(path)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in named
+    }
+    declared = {name for file, name in found if file == "guarantees/limits.py"}
+    elsewhere = {one for one in found if one[0] not in ("guarantees/limits.py", "verbs/warm_up.py")}
+    assert declared == named
+    assert elsewhere == {
+        ("cli.py", "min_l"),  # shown without --help-all
+        ("jobs/series.py", "min_l"), ("publish/consult.py", "min_l"),  # kept over all nights, counted over all releases
+        ("reports/judged.py", "max_t"),
+    }  # fmt: skip
