@@ -17,6 +17,10 @@ def _instance() -> Any:
     return duckdb.connect()
 
 
+_OPEN = ["memory"]
+"""What is attached by those who have not closed yet."""
+
+
 def _attached(connection: Any) -> set[str]:
     found = connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall()
     return {name for (name,) in found}
@@ -25,11 +29,13 @@ def _attached(connection: Any) -> set[str]:
 @contextmanager
 def opened(path: str | Path, *, read_only: bool = False) -> Iterator[Any]:
     """Yield a connection to a database file, which is called in SQL as where it is opened alone, and close the file."""
-    name = _quoted(Path(path).name.partition(".")[0])
+    alone = Path(path).name.partition(".")[0]
+    name = _quoted(alone)
     file = str(Path(path).absolute()).replace("'", "''")
     with _instance().cursor() as connection:
-        before = _attached(connection)
         connection.execute(f"ATTACH '{file}' AS {name}" + " (READ_ONLY)" * read_only)
+        before = {*_OPEN}
+        _OPEN.append(alone)
         try:
             connection.execute(f"USE {name}.main")
             yield connection
@@ -37,6 +43,7 @@ def opened(path: str | Path, *, read_only: bool = False) -> Iterator[Any]:
             with contextlib.suppress(Exception):
                 connection.rollback()
             connection.execute("USE memory.main")
+            _OPEN.pop()
             for other in _attached(connection) - before:
                 connection.execute(f"DETACH {_quoted(other)}")
 

@@ -329,9 +329,11 @@ class DuckDBWarehouse(InOnePlace):
         if not self.sealable:
             return
         if self.readable is not None:
-            self.insert("seal", "SET allowed_paths = {{ paths | lit }}", [], paths=sorted(self.readable))
             allowed = sorted(self.folders | {str(folder) for folder in folders})
-            self.insert("seal", "SET allowed_directories = {{ folders | lit }}", [], folders=allowed)
+            for setting, places in (("allowed_paths", sorted(self.readable)), ("allowed_directories", allowed)):
+                if places:  # none is what they are
+                    text = "SET {{ setting | ident }} = {{ places | lit }}"
+                    self.insert("seal", text, [], setting=setting, places=places)
             self.insert("seal", "SET enable_external_access = false", [])
         self.insert("seal", "SET lock_configuration = true", [])
 

@@ -207,6 +207,10 @@ THINGS: tuple[Number, ...] = (
 """Numbers of things that look like those of persons: only the name of the column can then tell that it is persons."""
 
 
+_LEAST_DIGITS = 8
+"""How long a number of digits alone is at least that has a form."""
+
+
 @cache
 def _any_form() -> Callable[[str], object]:
     return re.compile("|".join(f"(?:{number.form})" for number in (*NUMBERS, *THINGS)), re.IGNORECASE).fullmatch
@@ -217,5 +221,7 @@ def has_any_form(texts: Sequence[str]) -> float:
 
     Most columns have none, and need not be compared with one form after the other.
     """
+    if all(len(text) + 2 < _LEAST_DIGITS and text.isascii() and text.isdecimal() for text in texts):
+        return 0.0  # as of ages or amounts: all forms together take 14 ms to be compiled
     fits = _any_form()
     return sum(any(fits(zeros + text) for zeros in ("", "0", "00")) for text in texts) / len(texts) if texts else 0.0

@@ -72,7 +72,7 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
             "; ".join(check.told for check in failed),
             _why_failed(run, failed),
         )
-    return OutputAudit(audits, overall, relation, tuple(columns))
+    return OutputAudit(audits, overall, relation, tuple(columns), records)
 
 
 def _promises_columns(run: Run) -> bool:

@@ -46,7 +46,7 @@ def of_file(run: Run, audited: OutputAudit, path: Path) -> OutputAudit:
         When something else is found than the audits found.
     """
     if path.is_dir():
-        if not isinstance(run.warehouse, DuckDBWarehouse) and run.warehouse.count(audited.relation) > MOST_ROWS:
+        if not isinstance(run.warehouse, DuckDBWarehouse) and audited.records > MOST_ROWS:
             return _left_to_audits(run, audited)
         return _recounted(run, audited, lambda _: _of_folder(path))
     if {".json", ".ndjson"} & {*path.suffixes}:
@@ -63,10 +63,9 @@ def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
     AuditFailed
         When something else is found than the audits found.
     """
-    rows = run.warehouse.count(audited.relation)
-    if rows > MOST_ROWS:
+    if audited.records > MOST_ROWS:
         return _left_to_audits(run, audited)
-    return _recounted(run, audited, _of_relation(run, audited), rows)
+    return _recounted(run, audited, _of_relation(run, audited))
 
 
 def _left_to_audits(run: Run, audited: OutputAudit) -> OutputAudit:
@@ -132,16 +131,14 @@ def _of_folder(path: Path) -> Iterator[Any]:
             yield batch
 
 
-def _recounted(run: Run, audited: OutputAudit, read: Reader, rows: int | None = None) -> OutputAudit:
+def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
     must = "without the database, what was written must be found to be what the audits have found"
     try:
         with run.timed("recount"):
-            if rows is None:
-                rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
             apart = {name for batch in islice(read(None), 1) for name in special(batch)}
             every = _claims(run, audited)
             plain = [one for one in every if not apart & {*one.columns, one.sensitive}]
-            claims = _fitting(run, rows, plain)
+            claims = _fitting(run, audited.records, plain)
             columns = sorted({name for one in claims for name in (*one.columns, one.sensitive) if name is not None})
             records = read(columns) if columns else []
             _, _, found = late("sqlmicro.verify", "recount")(records, [as_json(one) for one in claims], parallel.each)

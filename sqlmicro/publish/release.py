@@ -53,6 +53,7 @@ class OutputAudit:
     sizes: k_anonymity.ClassSizes | None
     relation: Name
     columns: tuple[Column, ...]
+    records: int
     recounted: list[Recounted] | None = None
     """What was counted anew without the database; a large table has no classes there. None in a dry run."""
 

@@ -21,6 +21,7 @@ import sqlmicro
 from sqlmicro.cli import app
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers.judge import by_chance
+from sqlmicro.identifiers.numbers import NUMBERS, THINGS, has_any_form
 from sqlmicro.identifiers.patterns import LEAST, NEEDS, PATTERNS, in_ascii, matching
 
 VISITS = """CREATE TABLE visits AS SELECT
@@ -304,6 +305,17 @@ def _is_in(char: str, given: Any) -> bool:
             assert str(what) == "CATEGORY_WORD", what
             found |= char.isalnum() or char == "_"
     return found != negated
+
+
+def test_no_number_of_persons_or_things_has_fewer_than_eight_digits_and_nothing_else() -> None:
+    """So that columns of small numbers need not be compared with the forms."""
+    digits = {*string.digits}
+    for number in (*NUMBERS, *THINGS):
+        least, _ = re._parser.parse(number.form).getwidth()  # type: ignore[attr-defined]
+        assert least >= 8 or not _matches_some(number.form, digits), number
+    assert has_any_form(["12345", "1"]) == 0 == has_any_form([])
+    assert has_any_form(["12345678"]) == 1
+    assert has_any_form(["123456", "1"]) == 0.5, "two zeros may have been lost"
 
 
 def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
