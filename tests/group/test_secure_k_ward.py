@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.group.secure_k_ward import secure_values
+from sqlmicro.group.secure_k_ward import secure_values, secure_whole_values
 
 
 def one_group(values: Sequence[float], tolerance: float, ratio: float) -> float:
@@ -181,3 +181,10 @@ def test_wrong_settings_are_refused(workbench: Any, settings: dict[str, Any]) ->
     db = workbench.make({"x": ("DOUBLE", [1.0, 2.0, 3.0, 4.0])})
     with pytest.raises(ParameterError):
         workbench.release("secure-k-ward", db, columns=["x"], **settings)
+
+
+@pytest.mark.parametrize(("tolerance", "changed"), [(1.0, 0), (1.5, 1)])
+def test_a_whole_mean_at_the_tolerance_is_far_enough(tolerance, changed):
+    found = secure_whole_values(np.array([0.0, 0.0, 2.0, 2.0]), np.zeros(4, int), tolerance, 1.0)
+    assert found.changed == changed
+    assert found.representatives.tolist() == ([4.0] if changed else [1.0])

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from world import execute
 
 import sqlmicro
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.errors import AuditFailed
+from sqlmicro.publish import ledger_file
+from sqlmicro.system.progress import Progress
 
 TABLE = """[[table]]
 name = "{}"
@@ -67,3 +72,17 @@ def test_noise_of_another_secret_is_told(db: str, tmp_path: Path) -> None:
     report = sqlmicro.noise("persons", db=db, into="other", seed_file=str(tmp_path / "secret"), **given)
     (note,) = [note for note in report["notes"] if "drawn by another secret" in note]
     assert "release 1 (first), release 2 (same)" in note
+
+
+def test_all_that_a_failed_job_has_entered_is_taken_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    taken: list[int] = []
+    own = object.__new__(DuckDBWarehouse)
+    own.progress = Progress(enabled=False)
+    release = SimpleNamespace(run=SimpleNamespace(warehouse=own), series=None, past=SimpleNamespace(ledger="l.duckdb"))
+    monkeypatch.setattr(ledger_file.union, "promises", lambda _: True)
+    monkeypatch.setattr(ledger_file, "_entered", lambda *_: ([4, 5], []))
+    monkeypatch.setattr(ledger_file, "_opened", lambda *_: nullcontext(SimpleNamespace(aside=nullcontext)))
+    monkeypatch.setattr(ledger_file.unfinished, "take_back", lambda *given: taken.extend(given[2]))
+    with pytest.raises(KeyboardInterrupt), ledger_file.entered([release, release]):  # type: ignore[list-item]
+        raise KeyboardInterrupt
+    assert taken == [4, 5]

@@ -20,7 +20,7 @@ from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification
+from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, rounding
 
 from .naive import Rows, medoid_of, mode_of, naive_distance, number_of
 
@@ -284,3 +284,12 @@ def test_own_values_and_means_of_an_income_nobody_shares(workbench: Any, numeric
 def test_unknown_unifications_are_refused(workbench: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="must be one or several of"):
         _release(workbench, _people(20, 1), **options)
+
+
+def test_what_is_rounded_to_what_its_type_holds() -> None:
+    money, day, whole, real = (
+        Column(kind, kind, kind) for kind in ("DECIMAL(8,2)", "DATE", "INTEGER", "DOUBLE")
+    )  # fmt: skip
+    means, others = (rounding([money, day, whole, real], how, [whole]) for how in ("mean", "median"))
+    assert (means.points, means.whole, means.decimals) == ([day], [whole], [])
+    assert (others.points, others.whole, others.decimals) == ([day], [whole], [(money, 2)])

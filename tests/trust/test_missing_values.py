@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -18,6 +19,7 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError
+from sqlmicro.missing import policy
 from sqlmicro.missing.patterns import coarsen
 
 INCOME = 'net "income"'
@@ -387,3 +389,14 @@ def test_a_table_that_is_too_small_is_not_told_about_strata(tmp_path: Path) -> N
         sqlmicro.safe(str(path), to=str(tmp_path / "o.csv"))
     assert "--by" not in str(refused.value)
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize(("promise", "expected"), [("record", [["a", "b", "c"]]), ("column", [["a"], ["b"]])])
+def test_patterns_are_those_of_a_record_or_of_each_column(
+    monkeypatch: pytest.MonkeyPatch, promise: str, expected: list[list[str]]
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(policy, "_by_pattern", lambda *given: asked.extend(given[3]))
+    planned = SimpleNamespace(nulls="pattern", method=SimpleNamespace(promise=promise))
+    policy.patterned(SimpleNamespace(seater=None), planned, None, ["a", "b", "c"], [], ["a", "b"])  # type: ignore
+    assert asked == expected
