@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter, defaultdict
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from naive_rules import keeps_column
 from world import refused
 
 import sqlmicro as sm
-from sqlmicro.guarantees.rules import Sensitive
+from sqlmicro.guarantees.limits import Distinct
+from sqlmicro.guarantees.read import with_households
+from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.options.guarantees import GuaranteeOptions
 
 MANY = int(os.environ.get("SQLMICRO_UNIT_TABLES", "50"))
@@ -261,3 +264,18 @@ def test_safe_keeps_what_is_asked_of_all_records_of_persons_in_households() -> N
 def test_all_records_of_any_units_keep_what_is_asked(method: str, units: str) -> None:
     for seed in range(2, 2 + max(6, MANY // 50)):
         kept(method, units, 50, seed)
+
+
+def test_a_class_has_k_households_where_it_has_columns_of_theirs() -> None:
+    class Members:
+        def arrays(self, *_template: object, **_names: object) -> dict[str, np.ndarray]:
+            return {"counted": np.array([5, 5, 9, 7])}
+
+    given: Any = SimpleNamespace(
+        part=SimpleNamespace(households=SimpleNamespace(members=None)), warehouse=Members(), relation=None
+    )
+    (found,) = with_households(given, Rules(K)).sensitive
+    assert found.limits == (Distinct(K),)
+    assert found.codes.tolist() == [0, 0, 2, 1]
+    given.part.households = None
+    assert not with_households(given, Rules(K)).sensitive

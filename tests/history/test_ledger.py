@@ -529,3 +529,29 @@ def test_a_release_that_is_withdrawn_leaves_nothing_of_its_persons(tmp_path: Pat
         ledger.withdraw(opened_, Name(opened_.catalog, "sqlmicro", "releases"), 1, "nobody has it")
     assert [rows(tmp_path, f"FROM sqlmicro.{name}") for name in names] == [[(2,)]] * 3
     assert rows(tmp_path, "SELECT release, reason FROM sqlmicro.withdrawn") == [(1, "nobody has it")]
+
+
+@pytest.mark.parametrize(
+    ("told", "newest", "state"),
+    [({"kind": "file"}, False, "out"), ({"kind": "file", "reason": "late"}, True, "withdrawn"), ({}, False, "replaced"),
+     ({}, True, "gone"), ({"place": '["shop", "main", "t"]'}, True, "out"), ({"place": "t"}, True, "out")],
+)  # fmt: skip
+def test_a_release_is_out_unless_it_is_surely_not(told: dict[str, Any], newest: bool, state: str) -> None:
+    with open_warehouse(None) as empty:
+        assert ledger._state(empty, Name("", "", "sqlmicro_releases"), entry(1, **told), newest) == state
+    assert ledger.place(Name("w", "Main", "Out"), None) == ledger.place(Name("w", "main", "out"), None)
+    assert ledger.place(None, "/data/Out.csv") != ledger.place(None, "/data/out.csv")
+
+
+def test_releases_are_counted_together_and_their_differences_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: Any = SimpleNamespace(check=SimpleNamespace(value=3))
+    held: list[Any] = []
+    monkeypatch.setattr(consult, "_shared", lambda *_: counted)
+    monkeypatch.setattr(consult, "_differences", lambda *_: "differences")
+    monkeypatch.setattr(consult, "_settle", lambda _release, found, _named: held.extend(found))
+    monkeypatch.setattr("sqlmicro.history.union.forgotten", lambda *_: [])
+    told = SimpleNamespace(classes=Name("", "", "c"), values=None)
+    book: Any = SimpleNamespace(warehouse=None, told=told, table=lambda name: Name("", "", name))
+    release: Any = SimpleNamespace(run=None)
+    consult._hold(book, release, [entry(1)], 3, None)
+    assert held == ["differences", counted]

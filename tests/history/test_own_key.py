@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from world import execute
 
 import sqlmicro
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.own_key import _declared
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import AuditFailed
 
 GIVEN: dict[str, Any] = {"k": 4, "rest": "drop"}
@@ -98,3 +102,16 @@ def test_a_key_that_is_drawn_anew_is_no_key(tmp_path: Path) -> None:
     execute(db, "UPDATE persons SET id = id + 1000")
     with pytest.raises(AuditFailed, match="most records have changed"):
         sqlmicro.mdav("persons", db=db, columns=["age"], into="second", **GIVEN)
+
+
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [("n INTEGER UNIQUE, x INTEGER", ()), ("n INTEGER UNIQUE NOT NULL, x INTEGER", ("n",)),
+     ("n INTEGER, x INTEGER NOT NULL, UNIQUE (n, x)", ()), ("n INTEGER PRIMARY KEY, a INTEGER UNIQUE NOT NULL", ("n",)),
+     ("n INTEGER, x INTEGER", ())],
+)  # fmt: skip
+def test_a_declared_key_is_one_that_no_record_lacks(definition: str, expected: tuple[str, ...]) -> None:
+    with open_warehouse(None) as warehouse:
+        warehouse.query("made", f"CREATE TABLE memory.main.t ({definition})")
+        source: Any = SimpleNamespace(relation=Name("memory", "main", "t"))
+        assert _declared(warehouse, source) == expected

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from sqlmicro.errors import InputError
+from sqlmicro.history.counts import _apart
 from sqlmicro.history.seats import Memory, Night, Rules, begin, erase, go_on
 
 TABLES = int(os.environ.get("TABLES", "75"))
@@ -493,3 +494,9 @@ def test_a_person_costs_60_bytes_of_memory() -> None:
     rng = np.random.default_rng(0)
     memory, _ = begin(rng.permutation(3_000), rng.normal(size=(3_000, 4)), np.arange(3_000) // 5, 0, Rules(5))
     assert sum(column.nbytes for column in vars(memory).values() if isinstance(column, np.ndarray)) <= 60 * 3_000
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(10, True), (13, True), (7, True), (12, False), (8, False), (11, False)])
+def test_a_combination_is_as_often_as_before_or_k_rows_away(rows: int, fits: bool) -> None:
+    assert _apart(rows, {10}, 3) is fits
+    assert _apart(rows, set(), 3)

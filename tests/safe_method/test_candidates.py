@@ -7,6 +7,7 @@ import re
 import threading
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -21,6 +22,7 @@ from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.release_text import release
 from sqlmicro.reports.safe_text import safe_distance
 from sqlmicro.safe_method import groupings, method
+from sqlmicro.safe_method.candidates import Candidate
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.system import memory
 from sqlmicro.system.memory import peak_memory
@@ -388,3 +390,10 @@ def test_candidates_of_an_earlier_step_are_not_kept(db: str, tmp_path: Path, wor
         assert f"candidate {number}: k-anonymity (region)" in checks
     assert sorted(_query(db, "SELECT income FROM t_candidate_1")) == sorted(_query(db, "SELECT income FROM t"))
     assert _query(db, "SELECT income FROM t_candidate_1") != _query(db, "SELECT income FROM records")
+
+
+def test_candidates_are_ordered_by_their_distance_and_only_then_by_their_loss() -> None:
+    rank = Candidate.__dict__["rank"].fget
+    near, far = (SimpleNamespace(distance=SimpleNamespace(distance=one), loss=5 - one) for one in (1.0, 2.0))
+    assert rank(near) < rank(far)
+    assert rank(SimpleNamespace(distance=near.distance, loss=3.0)) < rank(near)

@@ -155,3 +155,14 @@ def test_a_column_may_have_a_name_the_statement_uses(name: str) -> None:
     assert measure([a, b], as_nominal, [2], 2)["distance"] == pytest.approx(expected, abs=1e-11)
     as_numeric = make_columns([("one", "VARCHAR"), ("other", "VARCHAR"), (name, "DOUBLE")])
     assert measure([a, b], as_numeric, [2], 2)["distance"] == pytest.approx(expected, abs=1e-11)
+
+
+def test_the_loss_of_columns_is_the_mean_of_their_shares() -> None:
+    class Sums:
+        def record(self, *_template: object, **_names: object) -> dict[str, float | None]:
+            return {"sse_1": 1.0, "sst_1": 4.0, "sse_2": 300.0, "sst_2": 400.0, "sse_3": None, "sst_3": 0.0}
+
+    told: Any = Sums()
+    name, column = Name("", "", "t"), Column("x", "DOUBLE", "x")
+    assert distance.numeric_loss(told, name, name, name, [column] * 3) == 50
+    assert distance.numeric_loss(told, name, name, name, []) == 0

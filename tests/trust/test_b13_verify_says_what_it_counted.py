@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,8 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro import verify
+from sqlmicro.audits.row import Check
+from sqlmicro.publish import recounted
 
 ROWS = 50
 UNIQUE = pa.table({"id": range(ROWS), "tag": [f"t{i}" for i in range(ROWS)], "constant": [1] * ROWS})
@@ -133,3 +136,13 @@ def test_every_certificate_counts_all_columns(
         monkeypatch.setattr(sys, "argv", ["verify", to, str(tmp_path / "c.json"), "--any-signer"])
         assert verify.main() == 0, capsys.readouterr().err
         assert "all that are counted" in capsys.readouterr().out
+
+
+def test_what_two_gates_ask_is_recounted_once_by_the_stricter() -> None:
+    audits = [
+        Check("k-anonymity", names, 7, limit, True, True)
+        for limit in (3, None, 5)
+        for names in (["a", "b"], ["b", "a"])
+    ]
+    told: Any = SimpleNamespace(checks=audits, sizes=True), SimpleNamespace(counted=None)
+    assert [one.threshold for one in recounted._claims(told[1], told[0])] == [5]

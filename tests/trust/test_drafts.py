@@ -13,8 +13,10 @@ import duckdb
 import pytest
 from command import run
 from databases import opened
+from world import refused
 
 import sqlmicro
+from sqlmicro.publish import drafts
 
 GIVEN = ("--columns", "age,sex", "--rest", "drop")
 
@@ -152,3 +154,12 @@ def test_the_same_in_python(db: Path) -> None:
     report = sqlmicro.publish_draft(tried["draft"], into="o")
     assert report["k_released"] >= 3
     assert "draft" not in report
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes")
+@pytest.mark.parametrize("mode", [0o770, 0o720, 0o702])
+def test_a_folder_that_others_write_to_is_none_for_drafts(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(0o755)
+    drafts._refuse_open(tmp_path, "draft")
+    tmp_path.chmod(mode)
+    refused(lambda: drafts._refuse_open(tmp_path, "draft"), "written by nobody else")

@@ -11,17 +11,22 @@ import sqlite3
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pytest
 from databases import opened
+from world import refused
 
 import sqlmicro
 from sqlmicro.database import levels
+from sqlmicro.database.content import Content
+from sqlmicro.database.templates import Name
 from sqlmicro.jobs import run as jobs
-from sqlmicro.publish import publish
+from sqlmicro.publish import in_place, publish
 from sqlmicro.publish.in_place import InPlace
 
 ROWS = 60
@@ -346,3 +351,16 @@ def test_a_key_of_persons_that_must_not_be_empty_becomes_one_value_for_all(tmp_p
     assert min(map(len, classes.values())) >= 3, "so many persons, whose key is gone, share a class"
     found = sqlmicro.report(release="v", db=path, sample=0)
     assert found["passed"] is not False
+
+
+def test_a_table_with_as_many_other_records_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, nobody = Content((("a", "INTEGER"),), 3, 7), Name("", "main", "t")
+    given: Any = SimpleNamespace(seen=seen)
+    anything: Any = None
+    for now in (seen, replace(seen, hashes=8), replace(seen, records=4), replace(seen, columns=(("a", "BIGINT"),))):
+        monkeypatch.setattr(in_place, "content", lambda *_, now=now: now)
+        table = InPlace(anything, "t", nobody)
+        if now == seen:
+            table._compare(given)
+        else:
+            refused(lambda table=table: table._compare(given), "must not change between reading and publishing")

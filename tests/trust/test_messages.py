@@ -13,6 +13,7 @@ from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
+from sqlmicro.database.redact import wrapped
 from sqlmicro.errors import SqlmicroError
 
 WORD, NUMBER, DAY = "Zyxwvut", 918273645, "1907-03-04"
@@ -265,3 +266,10 @@ def test_every_verb_over_every_failing_view_quotes_no_record(failures: list[list
         for verb, options in reading.items()
     ]
     assert failing(commands) >= 120
+
+
+@pytest.mark.parametrize("kind", ["ConversionException", "InvalidInputException", "OutOfRangeException", "IOException"])
+def test_an_error_of_the_database_is_told_by_its_kind(kind: str) -> None:
+    told = wrapped("a step", getattr(duckdb, kind)(f"Could not convert string '{WORD}' to INT32"))
+    assert kind in str(told)
+    assert not any(one in str(told).lower() for one in CANARIES)

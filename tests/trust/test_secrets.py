@@ -327,3 +327,18 @@ def test_a_ledger_that_others_could_read_is_closed_to_them(tmp_path: Path, mode:
     path.chmod(mode)
     ledger_file.found(str(path), "nightly", Progress(enabled=False), anew=False)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes")
+@pytest.mark.parametrize(
+    ("file", "folder"), [(0o640, 0o700), (0o604, 0o700), (0o620, 0o700), (0o600, 0o770), (0o600, 0o702)]
+)
+def test_a_secret_is_read_only_where_it_is_private(tmp_path: Path, file: int, folder: int) -> None:
+    path = tmp_path / "secret"
+    path.write_text(f"{SEED}\n")
+    path.chmod(0o600)
+    tmp_path.chmod(0o700)
+    assert secrets._private(path) == SEED.encode()
+    path.chmod(file)
+    tmp_path.chmod(folder)
+    assert secrets._private(path) is None

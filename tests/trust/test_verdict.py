@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -20,6 +21,9 @@ from sqlmicro import AuditFailed, InputError, ParameterError
 from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.cli import app
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.publish import gate
 
 ROWS = 400
 KEY = "0123456789abcdef-of-the-test"
@@ -412,3 +416,16 @@ def test_a_collation_hides_no_unique_value(tmp_path: Path) -> None:
 def test_of_several_releases_the_least_count_is_told() -> None:
     checks = [Check("union-k", [], value, 5, True, value >= 5) for value in (6, 2, 9)]
     assert judge([Check("k-anonymity", ["a"], 5, 5, True, True), *checks], {}).with_others == 2
+
+
+def test_a_step_that_promises_k_is_held_to_k_persons(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(gate, "persons", lambda *given: asked.append(given[3]))
+    terms = SimpleNamespace(k=4, level=None, limits={}, kept=SimpleNamespace(sensitive=[], settings={}),
+                            in_population=SimpleNamespace(weight=None))  # fmt: skip
+    for promise in ("record", "column", "none"):
+        claim: Any = SimpleNamespace(columns=(Column("a", "INTEGER", "a"),), promise=promise, terms=terms)
+        for counted in (True, False):
+            run: Any = SimpleNamespace(counted=counted)
+            gate.kept(run, Name("", "", "t"), claim)
+    assert asked == [4, 4]
