@@ -69,8 +69,13 @@ def test_a_benchmark_runs(name, data_folder):
 
 def test_the_places_that_mutants_break_are_there(monkeypatch):
     monkeypatch.syspath_prepend(BENCH)
-    for mutant in import_module("mutants").MUTANTS:
-        assert mutant.text in (ROOT / mutant.file).read_text(encoding="utf-8"), mutant.name
+    mutants = import_module("mutants").MUTANTS
+    for mutant in mutants:
+        assert (ROOT / mutant.path).read_text(encoding="utf-8").count(mutant.text) == 1, mutant.name
+        assert mutant.tests, mutant.name
+        assert all((ROOT / name.partition("::")[0]).is_file() for name in mutant.tests), mutant.name
+    assert len({mutant.name for mutant in mutants}) == len(mutants) >= 100
+    assert sum(mutant.file.startswith("sql/") for mutant in mutants) >= 15
 
 
 def test_every_benchmark_is_run_and_told():
