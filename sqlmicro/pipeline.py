@@ -320,6 +320,8 @@ def _parts_of_night(run: Run, planned: PlannedStep, nights: Nights) -> list[Part
     Of these all records of one draw the same numbers for the same values, so that no mean of them has less noise.
     """
     unit, columns = run.roles.of_night, planned.columns
+    if not columns:  # whole records are drawn: all of a person, or none
+        return [Part((), unit=unit)]
     known = nights.first(
         f"{planned.prefix} constant", lambda: levels.constant(run.warehouse, run.original, unit, columns)
     )

@@ -38,8 +38,8 @@ from sqlmicro.system.secrets import Key
 
 FILES = "safe"
 """The method whose nights are files of combinations."""
-MASKS = ("noise", "pseudonymise", "pram", "top-code", "bottom-code", "partial", "constant")
-"""The methods that give a person the same values in every night, as long as hers are the same."""
+MASKS = ("noise", "pseudonymise", "pram", "top-code", "bottom-code", "partial", "constant", "sample")
+"""The methods that give a person the same values in every night, or none, as long as hers are the same."""
 
 
 def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target) -> Series | None:
@@ -477,6 +477,8 @@ def _refuse_of_others(step: PlannedStep) -> None:
          "Use --kind correlated, linear or uncorrelated"),
         (step.method.name == "pram" and (given.get("matrix") is None or bool(given.get("invariant"))),
          "probabilities by the categories of tonight", "Give --matrix FILE, without --invariant"),
+        (step.method.name == "sample" and given.get("fraction") is None,
+         "a number of tonight's records: who is drawn changes with how many there are", "Give --fraction"),
         (step.method.name in coded and given.get("value") is None, "a threshold by tonight's values", "Give --value X"),
         (step.method.name in coded and given.get("replacement") in ("mean", "median"),
          f"the {given.get('replacement')} of tonight's tail", "Use --replacement threshold or label"),

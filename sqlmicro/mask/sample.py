@@ -13,15 +13,23 @@ from sqlmicro.work import Claim, Stream
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
+_ALL = 2**60
+"""The numbers that may be drawn."""
+
 
 @method(
     "sample",
-    no_series="who is drawn changes with how many there are, and is released as she is",
     stage="mask",
     engine="sql",
     promise="masked",
     source="Hundepool et al. (2012); Cochran (1977), proportional allocation",
-    templates=("mask/sample_sizes.sql", "mask/draws.sql", "mask/sampled.sql", "replace/grouped_only.sql"),
+    templates=(
+        "mask/sample_sizes.sql",
+        "mask/draws.sql",
+        "mask/sampled.sql",
+        "mask/sampled_alone.sql",
+        "replace/grouped_only.sql",
+    ),
     takes_columns=False,
     draws=True,
 )
@@ -56,6 +64,10 @@ def sample(
     remainder so that the total is exact. The weight is the inverse of the inclusion probability n_h/N_h, so that
     weighted totals of the sample estimate those of the table. O(n log n).
 
+    In a series each person is drawn by herself: a number that her row key draws is below `fraction`, however many
+    others there are. The size is what comes of it, and the weight 1 / fraction (Bernoulli sampling). Whoever is not
+    drawn is in no night of the epoch; whoever is, is released as she is in each.
+
     What repeats: under one secret the same persons are drawn again, so that nightly releases do not add up to the
     whole table; give a row key, or a changed record is another one. Any other setting, a larger fraction too, draws a
     sample that has nothing to do with the first: the small one is no part of the large one.
@@ -63,6 +75,8 @@ def sample(
     if (fraction is None) == (size is None):
         got = "none of them" if size is None else "both"
         raise ParameterError(f"{work.where}, size", "needs one of --fraction and --size", got)
+    if work.nights is not None:
+        return _of_nights(work, fraction or 0.0, weight_column)
     rows = work.warehouse.count(work.relation)
     wanted = size if size is not None else floor((fraction or 0) * rows + 0.5)
     if not 1 <= wanted <= rows:
@@ -84,6 +98,24 @@ def sample(
         outcome.added[weight] = drawn
     _note_empty_strata(work, sizes)
     return outcome
+
+
+def _of_nights(work: Work, fraction: float, weight_column: str | None) -> Outcome:
+    """Draw each record by itself, so that who is drawn depends on nobody who comes or leaves."""
+    if not fraction:
+        raise ParameterError(f"{work.where}, fraction", "is above 0", "0", "Give a larger --fraction")
+    weight = work.new_column(weight_column or "sampling_weight_", "DOUBLE")
+    drawn = work.run(
+        "mask/sampled_alone.sql", "sampled", drawn=work.drawn(Stream()), high=round(fraction * _ALL), share=fraction,
+        weight=weight,
+    )  # fmt: skip
+    if not work.warehouse.count(drawn):
+        raise InputError(work.where, "the sample must have a record", "none", "Give a larger --fraction")
+    work.outcome.only_grouped = drawn
+    work.outcome.claims = [Claim((), "masked")]
+    if weight_column is not None:
+        work.outcome.added[weight] = drawn
+    return work.outcome
 
 
 def _note_empty_strata(work: Work, sizes: object) -> None:

@@ -239,6 +239,37 @@ def test_who_stays_as_she_is_has_the_same_row_whoever_comes(db: str, method: str
     assert all(one[born] == other[born] for one, other in pairwise(shown) for born in one.keys() & other.keys())
 
 
+@pytest.mark.slow_but("person")
+@pytest.mark.parametrize("unit", [None, "person", "household"])
+def test_who_is_drawn_is_so_in_every_night_and_nobody_else_ever(db: str, unit: str | None) -> None:
+    """Whoever comes, leaves or changes, and with all rows of a person or with none."""
+    given: dict[str, Any] = {
+        "row_key": ["id"], "keep": ["born", "age"], "accept_unique": ["born", "age"], "rest": "drop", "fraction": 0.4,
+        "weight_column": "weight", "into": "out", "overwrite": True, "series": "drawn",
+    } | ({unit: [ODD]} if unit else {"rows_are_persons": True})  # fmt: skip
+    execute(db, f"UPDATE persons SET {QUOTED} = id // 4")
+    changes = (
+        "DELETE FROM persons WHERE id = -1", "UPDATE persons SET age = age + 1",
+        f"INSERT INTO persons (id, age, {QUOTED}, sex, born) SELECT 100 + i, 20 + i, 100 + i, 'd', "
+        "DATE '2000-01-01' + i::INTEGER FROM range(300) r(i)",
+        "DELETE FROM persons WHERE id IN (3, 4, 5, 101)", "CREATE MACRO sha256(x) AS 'a'",
+    )  # fmt: skip
+    ever: set[Any] = set()
+    never: set[Any] = set()
+    for number, change in enumerate(changes, 1):
+        execute(db, change)
+        report = sqlmicro.sample("persons", db=db, night=f"2026-01-{number:02}", **given)
+        assert report["audits"][-1]["check"] == "series-kept"
+        whose = dict(execute(db, f"SELECT born, {QUOTED} FROM persons")[0])
+        shown = {born: (age, weight) for born, age, weight in execute(db, "SELECT born, age, weight FROM out")[0]}
+        ages = dict(execute(db, "SELECT born, age FROM persons")[0])
+        assert shown == {born: (ages[born], 2.5) for born in shown}
+        assert not never & shown.keys() and ever & whose.keys() <= shown.keys()
+        ever, never = ever | shown.keys(), never | (whose.keys() - shown.keys())
+        assert not unit or not {whose[born] for born in shown} & {whose[born] for born in whose.keys() - shown.keys()}
+    assert 0.3 < len(ever) / (len(ever) + len(never)) < 0.5
+
+
 @pytest.mark.parametrize(
     ("method", "more", "got"),
     [
@@ -246,7 +277,7 @@ def test_who_stays_as_she_is_has_the_same_row_whoever_comes(db: str, method: str
         ("top_code", {"columns": ["age"], "quantile": 0.9}, "threshold by tonight's values.*--value"),
         ("bottom_code", {"columns": ["age"], "value": 30.0, "replacement": "mean"}, "the mean of tonight's tail"),
         ("swap", {"columns": ["age"], "percent": 5.0}, "values of others, and who these are changes"),
-        ("sample", {"columns": None, "fraction": 0.5}, "who is drawn changes with how many there are"),
+        ("sample", {"columns": None, "size": 20}, "who is drawn changes with how many there are.*--fraction"),
         ("secure_k_ward", {"columns": ["age"], "k": 3}, "whoever takes a seat there later may be near it"),
         ("split_group", {"columns": ["age"], "k": 6}, "keep their mean and variance, and change"),
     ],

@@ -43,6 +43,10 @@ IMPOSSIBLE = (
         "in a series by column a value is in one mean: a second row of a person would put hers into another one",
         ("by column has every person in one mean", "by column has every household in one mean"),
     ),
+    (
+        "a sample is of whole records: none of its columns is a household's; without a kept one nothing is released",
+        ("no such option: --columns", "visits: needs columns to work on. got none"),
+    ),
     ("a number in place cannot become text", ("a column recoded to text must be text",)),
 )
 """Why a refusal is right, and words of the messages that say so. All other refusals are of what was not built."""

@@ -122,6 +122,8 @@ CASES = [
         sizes=values("land, records, size, high", f"('a', 3, 2, {SIXTY})", f"(NULL, 2, 0, {SIXTY})"), by=[LAND],
         weight=col("w"),
         returns="row_id, w", expect=[(row_id, 1.5) for row_id in by_draw("a", [0, 1, 2])[:2]]),
+    case("mask/sampled_alone.sql", drawn=values("row_id, draw_1", "(0, 0), (1, 499), (2, 500), (3, 999)"), high=500,
+        share=0.5, weight=col("w"), returns="row_id, w", expect=[(0, 2.0), (1, 2.0)]),
     case("mask/thresholds_by_value.sql", typed=FIVE, relation=rel("typed"), by=[LAND], threshold=30,
         returns="land, threshold", expect=[("a", 30), (None, 30)]),
     case("mask/thresholds_by_value.sql", typed=FIVE, relation=rel("typed"), by=[], threshold=30.5,
