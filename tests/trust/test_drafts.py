@@ -162,4 +162,5 @@ def test_a_folder_that_others_write_to_is_none_for_drafts(tmp_path: Path, mode: 
     tmp_path.chmod(0o755)
     drafts._refuse_open(tmp_path, "draft")
     tmp_path.chmod(mode)
-    refused(lambda: drafts._refuse_open(tmp_path, "draft"), "written by nobody else")
+    with refused("written by nobody else"):
+        drafts._refuse_open(tmp_path, "draft")
