@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from sqlmicro.audits.row import AuditRow, Check, Linked
 from sqlmicro.audits.verdict_report import Attacked, Promised, Status
+from sqlmicro.options.guarantees import KEY_LIMITS
 from sqlmicro.options.limits import of_audit
 from sqlmicro.system.sentences import Said, figure, join, names, say, term
 
@@ -33,11 +34,7 @@ _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": F
 UNION_K, DIFFERENCES, UNION_L = "union-k", "differences", "union-l"
 """The checks of several releases of the same people: how many persons share their classes in all, how few a difference
 of totals is about, and how many values of a sensitive column a person may have."""
-_OF_KEYS = {
-    "individual-risk": "an individual risk of at most {value:.3g}",
-    "k-map": "{value:g} members of the population at least",
-    "delta-presence": "at most {value:.3g} of its members of the population in the release",
-}
+_OF_KEYS = {one.audit: one.meaning for one in KEY_LIMITS}
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,25 @@ Population = Annotated[
 """What must hold in the population, as several methods are told it."""
 
 
+@dataclass(frozen=True)
+class KeyLimit:
+    """A limit of who in the population may be whom, by the key of a class alone: its option, its audit, its meaning."""
+
+    option: str
+    audit: str
+    meaning: str
+    everybody: bool = True
+    """Whether a table of everybody says it, or the weights of the records."""
+
+
+KEY_LIMITS = (
+    KeyLimit("max_risk", "individual-risk", "an individual risk of at most {value:.3g}", everybody=False),
+    KeyLimit("min_k_map", "k-map", "{value:g} members of the population at least"),
+    KeyLimit("max_delta", "delta-presence", "at most {value:.3g} of its members of the population in the release"),
+)
+"""What may be asked for of the population; what methods keep of it is an option of each."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class InPopulation:
     """What must hold of every class in the population it is taken from, by its weights or a table of everybody."""
@@ -144,8 +163,7 @@ class InPopulation:
     @property
     def limits(self) -> dict[str, float]:
         """What is demanded, by the names of the gates."""
-        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map, "max_delta": self.max_delta}
-        return {name: limit for name, limit in found.items() if limit is not None}
+        return {one.option: value for one in KEY_LIMITS if (value := getattr(self, one.option)) is not None}
 
 
 NO_POPULATION = InPopulation()

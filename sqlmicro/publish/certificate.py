@@ -25,6 +25,7 @@ from sqlmicro.database.templates import Name, ident, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import ledger
 from sqlmicro.history.anonymized import IN_PLACE
+from sqlmicro.options.guarantees import KEY_LIMITS
 from sqlmicro.options.limits import of_audit
 from sqlmicro.publish.recording import look_in, records_in, refuse_other
 from sqlmicro.publish.recounted import as_promised, special
@@ -44,11 +45,10 @@ _EXPORTED = (
 )  # fmt: skip
 """The types of columns that an export to Parquet gives back as they are."""
 _OTHERS = "the ledger and the other releases are not in it"
-_EVERYBODY = "the population is not in it"
 _WHY = {
     "persons": "it does not say whose record is whose", "union-k": _OTHERS, "union-l": _OTHERS, "differences": _OTHERS,
     "join-k": "the other tables are not in it",
-    "k-map": _EVERYBODY, "delta-presence": _EVERYBODY,
+    **{one.audit: "the population is not in it" for one in KEY_LIMITS if one.everybody},
 }  # fmt: skip
 _UNTOLD = "(not told)"
 _NO_BYTES = "its values have no bytes of their own"

@@ -20,13 +20,14 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 from sqlmicro.missing.counted import number as number_of
+from sqlmicro.options.guarantees import KEY_LIMITS
 from sqlmicro.pipeline import Run
 from sqlmicro.safe_method import means
 from sqlmicro.safe_method.deniable import MAX_INFERENCE
 from sqlmicro.work import Claim
 
 _WHERE = "guarantees"
-_OF_EVERYBODY = ("min_k_map", "max_delta")
+_OF_EVERYBODY = {one.option for one in KEY_LIMITS if one.everybody}
 """The gates that compare a release with a table of everybody."""
 _PERSON = Column("person", "BIGINT", "person")
 """The number of the person that a record is about, in staging."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from sqlmicro.attacks.criteria import Criteria
 from sqlmicro.audits.inputs import AuditedOptions
-from sqlmicro.audits.row import Status
+from sqlmicro.audits.row import Check, Status
 from sqlmicro.audits.verdict import Verdict
 from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.audits.verdict_words import told
@@ -65,15 +65,9 @@ class RecordsBefore:
 
 
 @dataclass(frozen=True)
-class AuditFacts:
+class AuditFacts(Check):
     """What a report says of an audit."""
 
-    check: str
-    columns: list[str]
-    value: float | None
-    threshold: float | None
-    at_least: bool
-    passed: bool | None
     status: Status
     meaning: str
     reason: str | None = None
