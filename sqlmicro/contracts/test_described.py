@@ -6,11 +6,11 @@ import importlib
 from typing import Any
 
 from sqlmicro.attacks.registry import Attack
-from sqlmicro.audits.registry import Audit
+from sqlmicro.audits.registry import Audit, audits
 from sqlmicro.database import templates
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.options.limits import DeclaredLimit
-from sqlmicro.registry import Method
+from sqlmicro.registry import Method, methods
 
 
 def missing(item: Method | Audit | Attack | DeclaredLimit, sections: tuple[str, ...]) -> list[str]:
@@ -53,6 +53,9 @@ def test_a_limit_has_all_it_needs(limit: DeclaredLimit) -> None:
     lacking = missing(limit, ())
     lacking += [] if limit.text.endswith(".") else ["text=: a sentence, the help of its option"]
     lacking += [] if limit.meaning else ["meaning=: what holds of a class"]
+    others = {found.gate for found in audits().values() if found.name != limit.audit}
+    others |= {setting.name for method in methods().values() for setting in method.own_settings}
+    lacking += ["a name that no gate and no setting of a method has"] if limit.name in others else []
     assert not lacking, limit.name
 
 
