@@ -238,3 +238,30 @@ def test_a_night_says_what_opens_a_class_and_keeps_nothing_constant(tmp_path: Pa
     assert "keeps one" in explained(tmp_path, job)
     text = explained(tmp_path, f'{job}series = "s"\n')
     assert f"Every class opens with rows of k = 3 {counted} (of)." in text and "keeps one" not in text
+
+
+@pytest.mark.parametrize(
+    ("step", "promised"),
+    [
+        (
+            'do = "generalize"\nwidth = ["age=10"]\ncolumns = ["age"]\nuntil_k = 5',
+            "record occurs at least k times in the",
+        ),
+        ('do = "generalize"\nwidth = ["age=10"]\ncolumns = ["age"]', "no k is promised"),
+        ('do = "suppress"\ncolumns = ["age", "region"]', "record occurs at least k times in the"),
+        ('do = "suppress"\ncolumns = ["age", "region"]\nsubsets = 1', "times in each block of columns"),
+        ('do = "suppress"\ncolumns = ["age", "region"]\nnulls_match = "wildcard"', "no k is promised"),
+    ],
+)
+def test_a_step_that_is_asked_for_k_is_said_to_promise_it(step: str, promised: str, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "persons.csv", tmp_path)
+    sqlmicro.register(str(tmp_path / "persons.csv"), db=str(tmp_path / "w.duckdb"), table="persons")
+    job = tmp_path / "job.toml"
+    publish = '[[step]]\ndo = "publish"\ninto = "released"\n'
+    job.write_text(f'db = "w.duckdb"\ntable = "persons"\nrest = "drop"\n[[step]]\n{step}\n{publish}', encoding="utf-8")
+    said = " ".join(" ".join(sqlmicro.explain(str(job))["paragraphs"]).split())
+    assert promised in said.split("It promises: ")[1].split(".")[0]
+    assert ("The promised k holds" in said) == ("record occurs at least k times in the" in promised)
+    done = sqlmicro.run(str(job), dry_run=True)
+    verdict = (done[0] if isinstance(done, list) else done)["verdict"]
+    assert (verdict["headline"].startswith("No k promised")) == (promised == "no k is promised")

@@ -262,7 +262,7 @@ def _clause(row: Check) -> str:
     limit = of_audit(row.check)
     assert limit is not None
     meaning = Said(limit.meaning, {"value": row.value, **{setting.name: setting.name for setting in limit.parameters}})
-    return say("of {column} {meaning}", column=row.columns[-1], meaning=meaning)
+    return say("{meaning} ({column})", column=row.columns[-1], meaning=meaning)
 
 
 def _counts(row: Check) -> bool:

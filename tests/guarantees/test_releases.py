@@ -78,7 +78,7 @@ def test_classes_keep_l_and_t_of_two_columns(workbench, method):
     audits = {(row["check"], *row["columns"][-1:]): row for row in release.report["audits"]}
     assert audits["t-closeness", "cost"]["distance"] == "ordered" and audits["t-closeness", "cost"]["passed"]
     assert audits["l-diversity", "illness"]["value"] >= 3
-    assert "of illness at least 3 different values" in release.report["verdict"]["sentence"]
+    assert "at least 3 different values (illness)" in release.report["verdict"]["sentence"]
     assert release.report["verdict"]["apart"] == {"illness": "sensitive", "cost": "sensitive"}
 
 
