@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from databases import opened
 from world import refused, relations
 
 import sqlmicro
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.publish import together
 
 STAR = Path(__file__).parent.parent / "examples" / "star_schema"
 TABLES = '''
@@ -379,3 +383,23 @@ def test_columns_called_as_ours_and_no_rows_at_all(folder: Path) -> None:
     execute(folder, "DELETE FROM persons WHERE id >= 5")
     report = sqlmicro.run(path, min_join_k=1)
     assert counted(report)[0] == ("persons", 5, 1, True)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_persons_that_a_release_does_not_tell_are_those_of_its_original(tells: bool) -> None:
+    person, age = Column("pid", "INTEGER", "p1"), Column("age", "INTEGER", "c1")
+    here = Name("", "", "t")
+    roles = SimpleNamespace(person=(person,), released=(age,))
+    records = SimpleNamespace(describe=lambda _relation: [("row_id", "BIGINT"), ("c1", "DOUBLE")])
+    run = SimpleNamespace(
+        roles=roles, tells_whose=tells, current=here, original=here, warehouse=records, known=(age,), claims=[]
+    )
+    written = SimpleNamespace(relation=here, columns=(Column("pid", "INTEGER", "pid"), Column("age", "DOUBLE", "age")))
+    released = SimpleNamespace(
+        run=run, audits={None: written}, outputs=[SimpleNamespace(records=None)], report=SimpleNamespace(source="t")
+    )
+    part: Any = SimpleNamespace(release=released, accepted=set(), rows_are_persons=False, known=None)
+    member = together._member(part)
+    assert [column.name for column in member.person] == ["pid" if tells else "person"]
+    assert [*member.pseudonyms] == (["pid"] if tells else [])
+    assert (member.relation == here) is tells

@@ -186,3 +186,13 @@ def test_figures_of_sdcmicro(audit: Audit, data_folder: Path, reference_folder: 
         assert found["interval-sd"][0]["in_all"] == near(theirs["dRisk"][f"k_{sd:g}"])
     assert found["il1s"][0]["total"] == near(theirs["IL1s"])
     assert found["information-loss"][0]["value"] == near(theirs["SSE_SST"])
+
+
+@pytest.mark.parametrize(("before", "after"), [([1, None, 3, 4], [1, 2, 3, 4]), ([1, 2, 3, 4], [1, 2, None, 4])])
+def test_values_filled_in_change_as_much_as_values_left_out(audit: Audit, before: list[Any], after: list[Any]) -> None:
+    tables = {
+        name: ({"a": "INTEGER"}, [(one,) for one in values])
+        for name, values in (("release", after), ("before", before))
+    }
+    (row,) = audit(tables, ["missing-rate"], original="before")["missing-rate"]
+    assert row["value"] == 0.25

@@ -555,3 +555,21 @@ def test_releases_are_counted_together_and_their_differences_too(monkeypatch: py
     release: Any = SimpleNamespace(run=None)
     consult._hold(book, release, [entry(1)], 3, None)
     assert held == ["differences", counted]
+
+
+def test_an_entry_that_was_taken_out_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "find_beside", lambda *_: (True, None))
+    more = [0] * len(ledger.SEALED)
+    rows, before = [], None
+    for number in range(1, 4):
+        told = [number, *["a"] * (len(ledger.TOLD) - 1)]
+        before, previous = ledger.hashed(before, [*told, *more], ["{}"]), before
+        rows.append((*told, previous, before, *more, "{}"))
+
+    def intact(*kept: int) -> list[bool]:
+        here: Any = SimpleNamespace(query=lambda *_, **__: [rows[one] for one in kept])
+        return [one.intact for one in ledger.entries(here, Name("", "", "sqlmicro_releases"))]
+
+    assert intact(0, 1, 2) == [True, True, True]
+    assert intact(0, 2) == [True, False]
+    assert intact(1, 2) == [False, True]

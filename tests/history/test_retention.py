@@ -13,13 +13,16 @@ from datetime import date, timedelta
 from itertools import combinations
 from math import isclose
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from databases import opened
 from world import release, rows
 
 import sqlmicro
+from sqlmicro.history.anonymized import seated
 
 from . import outsider
 from .outsider import BITS
@@ -302,3 +305,13 @@ def test_who_finds_no_class_is_emptied_on_the_day_that_patience_ends(tmp_path: P
             con.execute("UPDATE patients SET last_visit = $1", [START - timedelta(60)])
         told = night(world.db, number, waiting="empty", patience=0)["series"]
         assert (told["emptied"] or 0, told["withheld"]) == (number - 1, 0)
+
+
+def test_only_a_row_that_holds_what_was_written_is_seated() -> None:
+    memory = SimpleNamespace(
+        who=np.array([2, 4, 6, 8, 9]), here=np.array([1, 1, 1, 0, 1], bool), seat=np.array([0, 0, -1, 0, 0])
+    )
+    before: Any = SimpleNamespace(memory=memory, token=np.array([7, 7, 7, 7, -1]))
+    who, token = np.array([9, 8, 6, 4, 2, 1]), np.array([-1, 7, 7, 5, 7, 7])
+    assert seated(before, who, token).tolist() == [False, False, False, False, True, False]
+    assert not seated(None, who, token).any()
