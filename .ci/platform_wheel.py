@@ -33,7 +33,8 @@ linked.link([*warm_up.kernels()], shipped.FOLDER)
 def main(plain: Path, folder: Path, methods: list[str]) -> Path:
     """Make the wheel, and return where it is."""
     name, version, *_ = plain.name.split("-")
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    # An image that is made for wheels says which systems they are for.
+    platform = os.environ.get("AUDITWHEEL_PLAT") or sysconfig.get_platform().replace("-", "_").replace(".", "_")
     tag = f"py3-none-{platform}"
     with tempfile.TemporaryDirectory() as work:
         package, cache = Path(work, "wheel"), Path(work, "cache")
