@@ -9,6 +9,7 @@ these need is compiled. What is made depends on no version of Python or numba.
 import base64
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -40,6 +41,7 @@ def main(plain: Path, folder: Path, methods: list[str]) -> Path:
         package, cache = Path(work, "wheel"), Path(work, "cache")
         with zipfile.ZipFile(plain) as wheel:
             wheel.extractall(package)
+        shutil.rmtree(package / "sqlmicro" / "compiled", ignore_errors=True)  # what an earlier one has made
         env = os.environ | {
             "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache), "XDG_CONFIG_HOME": work,
             "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONDONTWRITEBYTECODE": "1",
