@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import run
 from databases import opened
 
 import sqlmicro
@@ -31,44 +30,20 @@ Columns = Mapping[str, tuple[str, Sequence[Any]]]
 Row = tuple[Any, ...]
 
 
-def people(rows: int = 200, seed: int = 1) -> Columns:
-    """Return persons, each in one row. Every tenth has no income."""
+def people(rows: int, seed: int, *, visits: int = 1, gaps: float = 0.0) -> Columns:
+    """Return visits of people, so many of each; a share of the values is missing."""
     draw = random.Random(seed)
+
+    def gap(value: Any) -> Any:
+        return None if draw.random() < gaps else value
+
     return {
-        "id": ("INTEGER", range(rows)),
+        "patient": ("VARCHAR", [gap(f"p{i // visits}") for i in range(rows)]),
         "age": ("INTEGER", [draw.randrange(18, 90) for _ in range(rows)]),
-        ODD: ("DOUBLE", [None if i % 10 == 9 else draw.randrange(1000, 4000, 7) for i in range(rows)]),
-        "sex": ("VARCHAR", [draw.choice("fm") for _ in range(rows)]),
-        "town": ("VARCHAR", [draw.choice(["Ulm", "Köln", "Au"]) for _ in range(rows)]),
-        "born": ("DATE", [datetime.date(1990, 1, 1) + datetime.timedelta(draw.randrange(3000)) for _ in range(rows)]),
-    }
-
-
-def visits(persons: int = 60, most: int = 3, seed: int = 1) -> Columns:
-    """Return visits of persons, one to `most` of each; age, town and household are those of the person."""
-    draw = random.Random(seed)
-    whose = [who for who in range(persons) for _ in range(draw.randint(1, most))]
-    of_person = [(draw.randrange(18, 90), draw.choice("abc")) for _ in range(persons)]
-    return {
-        "id": ("INTEGER", range(len(whose))),
-        "person": ("INTEGER", whose),
-        "household": ("INTEGER", [who // 2 for who in whose]),
-        "age": ("INTEGER", [of_person[who][0] for who in whose]),
-        "town": ("VARCHAR", [of_person[who][1] for who in whose]),
-        ODD: ("DOUBLE", [round(draw.gauss(2000, 500), 1) for _ in whose]),
-        "illness": ("VARCHAR", [draw.choice(["flu", "burn", "none"]) for _ in whose]),
-    }
-
-
-def messy(rows: int = 120, seed: int = 1) -> Columns:
-    """Return what tables hold that nobody prepared: missing values, ties, empty texts, a value far from the others."""
-    draw = random.Random(seed)
-    return {
-        "id": ("INTEGER", range(rows)),
-        ODD: ("DOUBLE", [1e9, *(draw.choice([None, -1.5, 0.0, 2.25, 40.0]) for _ in range(rows - 1))]),
-        "n": ("INTEGER", [draw.choice([None, *range(-2, 5)]) for _ in range(rows)]),
-        "label": ("VARCHAR", [draw.choice(["a", "B", "", " ", "ä", None]) for _ in range(rows)]),
-        "flag": ("BOOLEAN", [draw.choice([True, False, None]) for _ in range(rows)]),
+        ODD: ("DOUBLE", [round(draw.lognormvariate(7, 0.5)) for _ in range(rows)]),
+        "illness": ("VARCHAR", [gap(draw.choice(["flu", "cold", "asthma", "fracture"])) for _ in range(rows)]),
+        "cost": ("INTEGER", [gap(draw.randrange(500)) for _ in range(rows)]),
+        "ward": ("VARCHAR", [draw.choice("AB") for _ in range(rows)]),
     }
 
 
@@ -167,13 +142,6 @@ def refused(
     assert caught.value.exit_code == exit_code
     if db is not None:
         assert relations(db) == before, "nothing is written"
-
-
-def refusal(*arguments: object, exit_code: int = 2, **where: Any) -> str:
-    """Run a command that must be refused, and return what it says, in one line."""
-    done = run(*arguments, **where)
-    assert done.returncode == exit_code, done.stderr
-    return " ".join(done.stderr.split())
 
 
 @dataclass(frozen=True)

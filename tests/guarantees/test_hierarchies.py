@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from command import run
 from naive_rules import distance, groups_of, keeps, random_levels
-from test_releases import QUASI, classes, people
+from test_releases import QUASI, classes
+from world import people
 
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.guarantees.bounds import bound

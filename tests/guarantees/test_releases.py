@@ -5,34 +5,15 @@ from collections import Counter, defaultdict
 
 import pytest
 from command import run
-from world import refused
+from world import ODD as INCOME
+from world import people, refused
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import methods
 
-INCOME = 'net "income"'
 QUASI = ["age", INCOME]
 QUICK = ("mdav", "secure-k-ward", "individual-ranking")
-ILLNESS = ("flu", "cold", "asthma", "fracture")
-
-
-def people(n, seed, *, visits=1, gaps=0.0):
-    """Make a table of visits: two quasi-identifiers, an illness, a cost, the person, the ward."""
-    draw = random.Random(seed)
-
-    def gap(value):
-        return None if draw.random() < gaps else value
-
-    rows = range(n)
-    return {
-        "patient": ("VARCHAR", [gap(f"p{i // visits}") for i in rows]),
-        "age": ("INTEGER", [draw.randrange(18, 90) for _ in rows]),
-        INCOME: ("DOUBLE", [round(draw.lognormvariate(7, 0.5)) for _ in rows]),
-        "illness": ("VARCHAR", [gap(draw.choice(ILLNESS)) for _ in rows]),
-        "cost": ("INTEGER", [gap(draw.randrange(500)) for _ in rows]),
-        "ward": ("VARCHAR", [draw.choice("AB") for _ in rows]),
-    }
 
 
 def classes(release, quasi, column):

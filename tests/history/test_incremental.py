@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import world
 from world import execute
 
 import sqlmicro
@@ -33,11 +34,8 @@ def make(db: Path, rows: int = 300) -> Path:
 
 
 def night(db: Path, day: int, method: str = "mdav", **more: Any) -> Any:
-    told = {"columns": ["age", 'net "income"'], "k": K, "row_key": ["id"], "rest": "drop", "overwrite": True, **more}
-    told = {name: value for name, value in told.items() if value is not None}
-    return getattr(sqlmicro, method)(
-        db=str(db), table="persons", into="out", series="s", night=f"2026-01-{day:02}", max_loss_of_rows=1.0, **told
-    )  # fmt: skip
+    told = {"columns": ["age", 'net "income"'], "k": K, "max_loss_of_rows": 1.0, **more}
+    return world.night(method, db, day, **told)
 
 
 def changed(db: Path, rng: np.random.Generator, day: int, share: float = 0.05) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+import world
 from command import run as command
 from world import FIRST, ODD, QUOTED, execute
 from world import counted as released
@@ -67,9 +68,8 @@ def make(path: Path, rows: int, seed: int = 1) -> str:
     return str(path)
 
 
-def night(db: str, number: int, **more: Any) -> dict[str, Any]:
-    day = str(FIRST + datetime.timedelta(number - 1))
-    return sqlmicro.mdav("persons", **{"db": db, "night": day, **GIVEN, **more})
+def night(db: str, number: int, table: str = "persons", method: str = "mdav", **more: Any) -> dict[str, Any]:
+    return world.night(method, db, number, table, **{**GIVEN, **more})
 
 
 def smallest_step(nights: list[Released]) -> int:
@@ -156,19 +156,15 @@ def test_what_has_changed_needs_a_new_epoch(begun: str, change: str, more: dict[
     before = execute(db, "FROM out")
     execute(db, change)
     with pytest.raises(InputError, match=got) as no:
-        _night_of(db, **more)
+        night(db, 2, **more)
     assert "--epoch" in str(no.value)
     assert execute(db, "FROM out") == before
     if more and "k" not in more:
         return
-    report = _night_of(db, epoch=True, **more)
+    report = night(db, 2, epoch=True, **more)
     assert (report["series"]["epoch"], report["series"]["night"]) == (2, 1)
     assert "keeps nothing together with its earlier epochs" in report["verdict"]["headline"]
-    assert _night_of(db, **more)["series"]["epoch"] == 2, "it goes on"
-
-
-def _night_of(db: str, table: str = "persons", method: str = "mdav", **more: Any) -> dict[str, Any]:
-    return getattr(sqlmicro, method)(table, **{"db": db, "night": "2026-01-02", **GIVEN, **more})
+    assert night(db, 2, **more)["series"]["epoch"] == 2, "it goes on"
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import world
 from world import ODD, QUOTED, execute
 from world import records as released
 
@@ -21,15 +22,11 @@ from .test_series import make
 
 MOST = 48
 """Sums of so many different powers of two are exact, so that a mean says of whom it is."""
-GIVEN: dict[str, Any] = {
-    "rest": "drop", "row_key": ["id"], "k": 3, "nulls": "keep", "into": "out", "overwrite": True, "series": "columns",
-}  # fmt: skip
+GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 3, "nulls": "keep", "series": "columns"}
 
 
 def night(db: str, number: int, method: str = "individual_ranking", **more: Any) -> dict[str, Any]:
-    given = {"db": db, "night": f"2026-01-{number:02}", "columns": ["age", ODD], **GIVEN, **more}
-    report: dict[str, Any] = getattr(sqlmicro, method)("persons", **given)
-    return report
+    return world.night(method, db, number, **{**GIVEN, **more})
 
 
 def told(one: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ What is counted here is counted in plain Python from the released tables, over a
 
 from __future__ import annotations
 
-import datetime
 import random
 import shutil
 from collections import Counter
@@ -15,14 +14,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from world import FIRST, execute
+import world
 from world import counted as released
+from world import execute
 
 pytest.importorskip("numba")
 
 from command import run as command
 
-import sqlmicro
 from sqlmicro.database.templates import ident
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import remembered
@@ -31,10 +30,7 @@ from sqlmicro.safe_method.admissible import Combinations
 from sqlmicro.safe_method.successor import Night
 
 COLUMNS = ["sex", 'net "income"', "size", "born", "sick"]
-GIVEN: dict[str, Any] = {
-    "columns": COLUMNS, "rest": "drop", "k": 3, "nulls": "keep", "effort": "fast", "into": "out", "overwrite": True,
-    "series": "files",
-}  # fmt: skip
+GIVEN: dict[str, Any] = {"columns": COLUMNS, "k": 3, "nulls": "keep", "effort": "fast", "series": "files"}
 
 
 def persons(first: int, rows: int, draw: random.Random) -> str:
@@ -73,9 +69,7 @@ def begun(first: str, tmp_path: Path) -> str:
 
 
 def night(db: str, number: int, **more: Any) -> dict[str, Any]:
-    day = str(FIRST + datetime.timedelta(number - 1))
-    report: dict[str, Any] = sqlmicro.safe("persons", **{"db": db, "night": day, **GIVEN, **more})
-    return report
+    return world.night("safe", db, number, row_key=None, **{**GIVEN, **more})
 
 
 def changed(db: str, number: int, draw: random.Random) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import world
 from world import ODD, QUOTED, execute
 
 import sqlmicro
@@ -39,10 +40,7 @@ def db(tmp_path: Path) -> str:
 
 
 def night(db: str, number: int, **more: Any) -> dict[str, Any]:
-    given = {"db": db, "night": f"2026-01-{number:02}", "kind": "correlated", "amount": 0.5, **GIVEN, **more}
-    given = {name: value for name, value in given.items() if value is not None}
-    report: dict[str, Any] = sqlmicro.noise("persons", **given)
-    return report
+    return world.night("noise", db, number, **{"kind": "correlated", "amount": 0.5, "rest": None, **GIVEN, **more})
 
 
 def released(db: str) -> dict[Any, tuple[Any, ...]]:
