@@ -402,13 +402,11 @@ def test_who_changes_stratum_is_still_published_in_that_of_her_class(db: str) ->
 @pytest.mark.parametrize("method", ["mdav", pytest.param("suppress", marks=pytest.mark.slow)])
 def test_a_column_that_is_kept_stays_with_its_seat(db: str, method: str) -> None:
     """Who leaves, or gets another value, leaves it on her seat; who takes the seat has the same."""
-    settings: dict[str, Any] = {**GIVEN, "columns": ["age"], "keep": ["sex"], "patience": 0}
-    if method == "suppress":
-        del settings["nulls"]
+    settings: dict[str, Any] = {"columns": ["age"], "keep": ["sex"], "patience": 0, "rows_are_persons": True}
+    settings |= {"nulls": None} if method == "suppress" else {}
 
     def next_night(number: int) -> tuple[Counter[Any], Counter[Any]]:
-        day = str(FIRST + datetime.timedelta(number - 1))
-        told = getattr(sqlmicro, method)("persons", db=db, night=day, rows_are_persons=True, **settings)
+        told = night(db, number, method=method, **settings)
         rows = Counter(execute(db, "SELECT age, sex FROM out")[0])
         assert rows.total() == told["rows"] and min(Counter(age for age, _ in rows.elements()).values()) >= 4
         return rows, Counter(sex for _, sex in rows.elements())
@@ -430,15 +428,14 @@ def test_a_series_counts_persons_with_many_rows(tmp_path: Path, unit: str) -> No
     """Every class opens with a row each of k units, whose mean it has; no mean is about fewer, nor a difference."""
     db = str(tmp_path / "w.duckdb")
     visits = "SELECT i AS id, i % {0} AS patient, pow(2, i) AS cost, 20 + i % {0} AS age FROM range({1}, {2}) r(i)"
-    settings = {**GIVEN, "columns": ["cost", "age"], unit: ["patient"], "patience": 0, "db": db}
-    settings |= {"rows_are_persons": unit == "household"}
+    settings: dict[str, Any] = {unit: ["patient"], "patience": 0, "rows_are_persons": unit == "household"}
     nights: list[Counter[float]] = []
     for change in (
         f"CREATE TABLE visits AS {visits.format(30, 0, 40)}", "DELETE FROM visits WHERE id % 7 = 0",
         f"INSERT INTO visits {visits.format(45, 40, 52)}",
     ):  # fmt: skip
         execute(db, change)
-        told = sqlmicro.mdav("visits", **settings, night=str(FIRST + datetime.timedelta(len(nights))))
+        told = night(db, len(nights) + 1, "visits", columns=["cost", "age"], **settings)
         nights.append(Counter(cost for (cost,) in execute(db, "SELECT cost FROM out")[0]))
         assert min(nights[-1].values()) >= 4 and told["rows"] == nights[-1].total()
         checks = {check["check"]: check["value"] for check in told["audits"]}
@@ -484,8 +481,6 @@ def test_a_release_beside_a_series_of_persons_is_measured_in_persons(tmp_path: P
 def test_a_pattern_of_missing_values_is_a_stratum_of_every_night(tmp_path: Path) -> None:
     """Worked by hand, with k = 3: who lacks other values waits for k who do, or loses some when many wait."""
     db = str(tmp_path / "w.duckdb")
-    given = {"columns": ["age", "cost"], "rest": "drop", "k": 3, "row_key": ["id"], "nulls": "pattern", "into": "out",
-             "overwrite": True, "series": "s"}  # fmt: skip
     shown = "SELECT age, cost, count(*) FROM out WHERE age IS NULL OR cost IS NULL GROUP BY ALL ORDER BY ALL"
     rows = "SELECT i AS id, 20 + i AS age, CASE WHEN i >= 9 THEN NULL ELSE 10.0 * i END AS cost FROM range(12) r(i)"
     nights = []
@@ -498,7 +493,7 @@ def test_a_pattern_of_missing_values_is_a_stratum_of_every_night(tmp_path: Path)
         (20, "DELETE FROM stays WHERE id = 9"),
     ):
         execute(db, change)
-        told = sqlmicro.mdav("stays", db=db, **given, patience=7, night=f"2026-01-{number:02}")
+        told = night(db, number, "stays", columns=["age", "cost"], k=3, nulls="pattern", patience=7)
         nights.append((told["series"]["withheld"], execute(db, shown)[0]))
     first, of_cost, nothing = (30, None, 3), (None, 6.0, 3), (None, None, 3)
     assert nights == [
@@ -514,30 +509,26 @@ def test_a_pattern_of_missing_values_is_a_stratum_of_every_night(tmp_path: Path)
 def test_a_household_whose_founder_is_erased_has_founded_a_class_until_all_of_it_is(tmp_path: Path) -> None:
     """Else the others found again beside the same households, and the two means tell the difference of few."""
     db = str(tmp_path / "w.duckdb")
-    given = {"columns": ["age"], "rest": "drop", "k": 3, "row_key": ["id"], "series": "s", "household": ["home"],
-             "into": "out", "overwrite": True}  # fmt: skip
+    given: dict[str, Any] = {"columns": ["age"], "k": 3, "series": "s", "household": ["home"]}
     execute(db, "CREATE TABLE members AS SELECT i AS id, i % 12 AS home, i AS age FROM range(36) r(i)")
-    told = sqlmicro.mdav("members", db=db, **given, night="2026-01-01")
-    assert any("rows of 3 households (home)" in note for note in told["notes"])
+    assert any("rows of 3 households (home)" in note for note in night(db, 1, "members", **given)["notes"])
     told = """SELECT count(DISTINCT who) FILTER (WHERE founded >= 0), count(DISTINCT who) FILTER (WHERE who >= 0),
         count(DISTINCT person), count(DISTINCT who) FILTER (WHERE who < 0) FROM sqlmicro.series_seats"""
     ((founders, *_),) = execute(db, told)[0]
-    number = 2
-    for home in (5, 7):
+    for number, home in ((2, 5), (3, 7)):
         execute(db, f"DELETE FROM members WHERE id IN ({home}, {home + 12})")
-        sqlmicro.mdav("members", db=db, **given, night=f"2026-01-0{number}")
+        night(db, number, "members", **given)
         for row in (home, home + 12):
             sqlmicro.series("forget", "s", row_key_value=[str(row)], db=db)
-        number += 1
     ((still, who, homes, nobody),) = execute(db, told)[0]
     assert (still, who, homes) == (founders, 32, 12) and nobody > 0
     execute(db, "DELETE FROM members WHERE id IN (29, 31)")
-    sqlmicro.mdav("members", db=db, **given, night="2026-01-04")
+    night(db, 4, "members", **given)
     for row in (29, 31):
         sqlmicro.series("forget", "s", row_key_value=[str(row)], db=db)
     ((still, who, homes, nobody),) = execute(db, told)[0]
     assert (who, homes, nobody) == (30, 10, 0) and still < founders
-    assert sqlmicro.mdav("members", db=db, **given, night="2026-01-05")["series"]["empty"] == 6
+    assert night(db, 5, "members", **given)["series"]["empty"] == 6
 
 
 @pytest.mark.slow
@@ -647,10 +638,9 @@ def test_a_column_called_copy_says_nothing_of_who_is_who(tmp_path: Path) -> None
     """The number of a copy is hashed with the row key; a column of that name took its place."""
     db = str(tmp_path / "c.duckdb")
     execute(db, "CREATE TABLE persons AS SELECT i AS id, i % 7 AS copy, i * 3 AS pay FROM range(30) r(i)")
-    given = {"columns": ["copy", "pay"], "row_key": ["id"], "k": 3, "into": "out", "overwrite": True, "series": "c"}
-    sqlmicro.mdav("persons", db=db, rest="drop", night="2026-01-01", **given)
-    execute(db, "UPDATE persons SET copy = copy + 1 WHERE id < 4")
-    sqlmicro.mdav("persons", db=db, rest="drop", night="2026-01-02", **given)
+    for number in (1, 2):
+        night(db, number, columns=["copy", "pay"], k=3)
+        execute(db, "UPDATE persons SET copy = copy + 1 WHERE id < 4")
     assert execute(db, "SELECT count(DISTINCT who) FROM sqlmicro.series_seats")[0] == [(30,)]
 
 
@@ -727,10 +717,9 @@ def test_columns_that_are_called_as_those_of_what_is_remembered(tmp_path: Path, 
     db, names = str(tmp_path / "w.duckdb"), ["class", "who", "value"]
     columns = ", ".join(f"(i // 5) * 20 + (i * {j}) % 3 AS {name}" for j, name in enumerate(names, 1))
     execute(db, f"CREATE TABLE persons AS SELECT i AS id, {columns} FROM range(40) AS r(i)")
-    given: dict[str, Any] = {**GIVEN, "db": db, "columns": names}
-    given |= {"row_key": [], "nulls": "error", "effort": "fast", "k": 3} if method == "safe" else {}
+    given: dict[str, Any] = {"row_key": None, "nulls": "error", "effort": "fast", "k": 3} if method == "safe" else {}
     for number in (1, 2):
-        report = getattr(sqlmicro, method)("persons", night=f"2026-01-0{number}", **given)
+        report = night(db, number, method=method, columns=names, **given)
         assert report["series"]["night"] == number
         execute(db, "DELETE FROM persons WHERE id < 2")
     assert [name for name, *_ in execute(db, "DESCRIBE out")[0]] == names
