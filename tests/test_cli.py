@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit codes, pipes, narrow terminals, Ctrl-C, and no record value anywhere."""
 
+import inspect
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import pytest
 from command import cpu, has_worked
 from command import run as sqlmicro
 from databases import opened
+from world import counted, execute, relations, rows
 
 from sqlmicro import api
 
@@ -25,19 +27,17 @@ CANARY = "Zyxwvut-Canary"
 @pytest.fixture
 def db(tmp_path):
     path = tmp_path / "w.duckdb"
-    with opened(path) as con:
-        con.execute(
-            '''CREATE TABLE persons AS SELECT i AS id, ? || i AS name, (i * 7) % 60 AS age,
-            ['f', 'm'][1 + i % 2] AS sex, ((i * 7919) % 10007)::DOUBLE AS "net ""income""",
-            CASE WHEN i % 9 = 0 THEN NULL ELSE i % 4 END AS class FROM range(300) r(i)''',
-            [CANARY],
-        )
+    execute(
+        path,
+        f'''CREATE TABLE persons AS SELECT i AS id, '{CANARY}' || i AS name, (i * 7) % 60 AS age,
+        ['f', 'm'][1 + i % 2] AS sex, ((i * 7919) % 10007)::DOUBLE AS "net ""income""",
+        CASE WHEN i % 9 = 0 THEN NULL ELSE i % 4 END AS class FROM range(300) r(i)''',
+    )
     return path
 
 
 def tables(db):
-    with opened(db, read_only=True) as con:
-        return {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    return {name for _, name in relations(db)}
 
 
 def test_the_main_job(db):
@@ -48,12 +48,8 @@ def test_the_main_job(db):
     assert report["k"] >= 3
     assert any("id, name" in note for note in report["notes"])
     assert {"persons_anonymized", "releases", "audits"} <= tables(db)
-    with opened(db, read_only=True) as con:
-        names = [row[0] for row in con.execute("DESCRIBE persons_anonymized").fetchall()]
-        assert names == ["age", "sex", 'net "income"', "class"]
-        by = 'age, sex, "net ""income""", class'
-        sizes = con.execute(f"SELECT count(*) FROM persons_anonymized GROUP BY {by}").fetchall()
-        assert min(n for (n,) in sizes) == report["k"]
+    assert [name for name, *_ in rows(db, "DESCRIBE persons_anonymized")] == ["age", "sex", 'net "income"', "class"]
+    assert min(counted(db, "FROM persons_anonymized").values()) == report["k"]
 
 
 @pytest.mark.parametrize(
@@ -110,23 +106,17 @@ def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
     copy.parent.mkdir()
     shutil.copy(db, copy)
     before = db.read_bytes()
-    done = sqlmicro(
-        "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
-        "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out", "--show-sql", "--seed", "hidden",
-    )  # fmt: skip
+    words = ["individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
+             "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out"]  # fmt: skip
+    done = sqlmicro(*words, "--show-sql", "--seed", "hidden")
     assert done.returncode == 0, done.stderr
     assert db.read_bytes() == before
     assert "hidden" not in done.stdout
     assert "-- title:" in done.stdout
-    with opened(copy) as con:
-        con.execute(done.stdout)
-        scripted = con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall()
-    sqlmicro(
-        "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
-        "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out",
-    )  # fmt: skip
-    with opened(db, read_only=True) as con:
-        assert con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall() == scripted
+    released = 'SELECT id, age, "net ""income""" FROM out ORDER BY id'
+    scripted = execute(copy, done.stdout, released)[1]
+    sqlmicro(*words)
+    assert rows(db, released) == scripted
 
 
 def test_a_dry_run_writes_nothing(db):
@@ -207,21 +197,18 @@ def test_help_is_quick():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "rows"),
+    ("method", "many"),
     [("max-distance", 60_000), ("individual-ranking", 4_000_000)],
     ids=["in a kernel", "in a statement"],
 )
-def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
+def test_ctrl_c_leaves_nothing(tmp_path, method, many):
     db = tmp_path / "big.duckdb"
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    with opened(db) as con:
-        con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y, random() AS z FROM range(?)", [rows])
+    execute(db, f"CREATE TABLE t AS SELECT random() AS x, random() AS y, random() AS z FROM range({many})")
     command = [*SQLMICRO, method, "--db", str(db), "--table", "t", "--columns", "x,y,z"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-    )  # fmt: skip
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, **pipes, env={**os.environ, "TMPDIR": str(temporary)})
     while not list(temporary.iterdir()) and process.poll() is None:
         time.sleep(0.01)
     has_worked(cpu(process) + 1.2, process)
@@ -267,12 +254,9 @@ def test_a_locked_database_is_explained(db):
 
 
 def test_names_of_options_are_those_of_python_and_job_files():
-    import inspect
-
     import sqlmicro as package
-    from sqlmicro.api import verbs
 
-    for name, verb in verbs().items():
+    for name, verb in api.verbs().items():
         function = getattr(package, name.replace("-", "_"))
         known = {parameter.name for parameter in verb.parameters if not parameter.param.cli_only}
         assert set(inspect.signature(function).parameters) == known

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from looping import each
 from world import rows, warehouse
 
 import sqlmicro
@@ -43,8 +44,8 @@ def read(text: str, *parameters: object) -> list[tuple[Any, ...]]:
 
 def smallest(relation: str, columns: str = "age, income") -> tuple[int, int]:
     """Return the size of the smallest class and the number of records of what DuckDB reads as `relation`."""
-    ((least, rows),) = read(f"SELECT min(n), sum(n) FROM (SELECT count(*) n FROM {relation} GROUP BY {columns})")
-    return least, int(rows)
+    ((least, records),) = read(f"SELECT min(n), sum(n) FROM (SELECT count(*) n FROM {relation} GROUP BY {columns})")
+    return least, int(records)
 
 
 OPTIONS = {"columns": ["age", "income"], "keep": ["city", "year"], "rest": "drop", "k": 3}
@@ -133,20 +134,15 @@ def test_a_folder_of_the_path_that_reads_like_a_partition_is_no_column(source: s
 
 @pytest.fixture
 def other(tmp_path: Path) -> str:
-    path = str(tmp_path / "other.duckdb")
-    with duckdb.connect(path) as con:
-        con.execute(f"CREATE TABLE persons AS {RECORDS}")
-    return path
+    return warehouse(tmp_path / "other.duckdb", f"CREATE TABLE persons AS {RECORDS}")
 
 
 def test_an_attached_duckdb_file_is_read_and_not_written(other: str, tmp_path: Path) -> None:
-    db = str(tmp_path / "own.duckdb")
-    duckdb.connect(db).close()
+    db = warehouse(tmp_path / "own.duckdb")
     before = Path(other).read_bytes()
     report = sqlmicro.mdav("old.main.persons", db=db, attach=f"old={other}", into="released", **OPTIONS)
-    with duckdb.connect(db, read_only=True) as con:
-        assert con.execute("SELECT count(*) FROM released").fetchall() == [(ROWS,)]
-        assert con.execute("SELECT source, k FROM sqlmicro.releases").fetchall() == [("old.main.persons", report["k"])]
+    assert rows(db, "SELECT count(*) FROM released") == [(ROWS,)]
+    assert rows(db, "SELECT source, k FROM sqlmicro.releases") == [("old.main.persons", report["k"])]
     assert Path(other).read_bytes() == before
 
 
@@ -154,12 +150,9 @@ def test_an_attached_duckdb_file_is_read_and_not_written(other: str, tmp_path: P
 def test_an_attached_duckdb_file_is_changed_in_place_and_purged(other: str) -> None:
     report = sqlmicro.mdav("old.main.persons", attach=f"old={other}", in_place=True, **OPTIONS)
     assert report["purged"]
-    with duckdb.connect(other, read_only=True) as con:
-        sizes = con.execute(
-            "SELECT min(n), sum(n) FROM (SELECT count(*) n FROM persons GROUP BY age, income)"
-        ).fetchall()
-        assert sizes == [(report["k"], ROWS)]
-        assert con.execute("SELECT target FROM sqlmicro.releases").fetchall() == [("old.main.persons",)]
+    sizes = rows(other, "SELECT min(n), sum(n) FROM (SELECT count(*) n FROM persons GROUP BY age, income)")
+    assert sizes == [(report["k"], ROWS)]
+    assert rows(other, "SELECT target FROM sqlmicro.releases") == [("old.main.persons",)]
 
 
 def test_a_release_made_before_is_not_put_in_place_of_another_database(other: str) -> None:
@@ -175,20 +168,21 @@ def test_a_release_made_before_is_not_put_in_place_of_another_database(other: st
 @pytest.mark.slow
 def test_releases_of_one_transaction_go_to_one_database(other: str, tmp_path: Path) -> None:
     job = tmp_path / "two.toml"
-    steps = '[[table.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n[[table.step]]\ndo = "publish"\ninto = '
-    head = '[[table]]\nname = "old.main.persons"\nrest = "drop"\n'
+    table = """[[table]]
+name = "old.main.persons"
+rest = "drop"
+step = [{{do = "mdav", columns = ["age"], k = 3}}, {{do = "publish", into = "{}"}}]
+"""
     job.write_text(
-        f'db = "own.duckdb"\nattach = ["old=other.duckdb"]\n{head}{steps}"a"\n{head}{steps}"old.main.b"\n',
-        encoding="utf-8",
+        'db = "own.duckdb"\nattach = ["old=other.duckdb"]\n' + table.format("a") + table.format("old.main.b")
     )
-    duckdb.connect(str(tmp_path / "own.duckdb")).close()
+    own = warehouse(tmp_path / "own.duckdb")
     with pytest.raises(sqlmicro.JobError, match="writes to one database"):
         sqlmicro.run(str(job))
     job.write_text(job.read_text().replace("old.main.b", "b"), encoding="utf-8")
     sqlmicro.run(str(job))
     assert read("SELECT 1") == [(1,)]
-    with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as con:
-        assert con.execute("SELECT count(*) FROM a, b").fetchall() == [(ROWS * ROWS,)]
+    assert rows(own, "SELECT count(*) FROM a, b") == [(ROWS * ROWS,)]
 
 
 def test_names_and_tables_that_are_not_there_are_told(other: str) -> None:
@@ -200,14 +194,11 @@ def test_names_and_tables_that_are_not_there_are_told(other: str) -> None:
         sqlmicro.mdav("a.main.persons", attach="a=nowhere.duckdb", **OPTIONS)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgres:host=db password=sesame", "postgres:postgresql://me:sesame@db/crm", "postgresql://me:sesame@db/crm",
-        "mysql:host=db passwd=sesame", "ducklake:postgres:dbname=lake PASSWORD = sesame",
-        "postgresql://db/crm?user=me&password=sesame",
-    ],
-)  # fmt: skip
+@each("url", [
+    "postgres:host=db password=sesame", "postgres:postgresql://me:sesame@db/crm", "postgresql://me:sesame@db/crm",
+    "mysql:host=db passwd=sesame", "ducklake:postgres:dbname=lake PASSWORD = sesame",
+    "postgresql://db/crm?user=me&password=sesame",
+])  # fmt: skip
 def test_a_password_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(sqlmicro.ParameterError) as caught:
         sqlmicro.mdav("crm.public.persons", attach=f"crm={url}", **OPTIONS)
@@ -216,7 +207,7 @@ def test_a_password_is_refused_and_not_repeated(url: str) -> None:
     assert "PGPASSWORD" in str(caught.value) or "MYSQL_PWD" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["crm", "=x", "a b=x.duckdb", "crm=", "crm=oracle:sesame"])
+@each("text", ["crm", "=x", "a b=x.duckdb", "crm=", "crm=oracle:sesame"])
 def test_another_form_is_refused_without_quoting_it(text: str) -> None:
     with pytest.raises(sqlmicro.ParameterError) as caught:
         sqlmicro.mdav("crm.public.persons", attach=text, **OPTIONS)
@@ -245,10 +236,10 @@ def test_a_missing_extension_names_what_installs_it(monkeypatch: pytest.MonkeyPa
 @needs("sqlite_scanner")
 def test_sqlite_is_read_and_written(other: str, tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    rows = read(RECORDS)
+    given = read(RECORDS)
     with sqlite3.connect(path) as con:
         con.execute("CREATE TABLE persons (id INTEGER PRIMARY KEY, age INTEGER, income REAL, city TEXT, year INTEGER)")
-        con.executemany("INSERT INTO persons VALUES (?, ?, ?, ?, ?)", [(*r[:2], float(r[2]), *r[3:]) for r in rows])
+        con.executemany("INSERT INTO persons VALUES (?, ?, ?, ?, ?)", [(*r[:2], float(r[2]), *r[3:]) for r in given])
         con.execute("CREATE VIEW youngest AS SELECT * FROM persons WHERE id < 30")
     lite = f"lite=sqlite:{path}"
     report = sqlmicro.mdav("lite.main.persons", attach=lite, into="lite.main.released", **OPTIONS)
@@ -278,9 +269,8 @@ def test_ducklake_is_read_and_written(source: str, tmp_path: Path) -> None:
     report = sqlmicro.mdav(source, attach=lake, into="lake.main.released", **OPTIONS)
     again = sqlmicro.mdav("lake.main.released", attach=lake, to=str(tmp_path / "o.parquet"), **OPTIONS)
     assert again["rows"] == report["rows"] == ROWS
-    assert (
-        sqlmicro.audit("lake.main.released", attach=lake, quasi=["age", "income"])["audits"][0]["value"] == report["k"]
-    )
+    audited = sqlmicro.audit("lake.main.released", attach=lake, quasi=["age", "income"])
+    assert audited["audits"][0]["value"] == report["k"]
     with pytest.raises(sqlmicro.InputError, match="DuckDB or PostgreSQL"):
         sqlmicro.mdav("lake.main.released", attach=lake, in_place=True, **OPTIONS)
 
@@ -292,9 +282,8 @@ def test_delta_is_read(source: str, tmp_path: Path) -> None:
     Path(source).rename(lake / "a.parquet")
     types = {"id": "long", "age": "long", "income": "decimal(24,2)", "city": "string", "year": "long"}
     fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in types.items()]
-    duckdb.connect().execute(
-        f"COPY (SELECT * REPLACE (income::DECIMAL(24, 2) AS income) FROM ({RECORDS})) TO '{lake}/a.parquet'"
-    )
+    records = f"SELECT * REPLACE (income::DECIMAL(24, 2) AS income) FROM ({RECORDS})"
+    duckdb.connect().execute(f"COPY ({records}) TO '{lake}/a.parquet'")
     size = (lake / "a.parquet").stat().st_size
     entries: list[dict[str, Any]] = [
         {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
