@@ -143,7 +143,7 @@ def test_kernel_and_select_find_the_same_members_in_boxes(warehouse):
         population=loaded(warehouse, "everybody_of_the_test", (NUMBER, *quasi), numbered(shown(people))).relation,
         grouped=loaded(warehouse, "groups_of_the_test", (LABEL, *quasi), grouped).relation,
     )  # fmt: skip
-    held = Held(values, people, np.array([False, True]), np.array([0, 6]), 1, np.inf)
+    held = Held(values, people, np.array([False, True]), np.array([0, 6]), 1, np.inf, np.zeros(0, dtype=np.int64))
     expected = set(found)
     assert GROUPINGS < len(expected) < len(pairs)
     for label in range(GROUPINGS):

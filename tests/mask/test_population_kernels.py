@@ -272,7 +272,7 @@ def boxes(seeds: range) -> tuple[int, int]:
         if not table.holds(list(range(n)), sum(inside)):
             continue
         tables += 1
-        held = Held(values, people, nominal, np.where(nominal, 5, 0), least, share)
+        held = Held(values, people, nominal, np.where(nominal, 5, 0), least, share, np.zeros(0, dtype=np.int64))
         labels, of_people = held_partition(np.where(np.isnan(values), 9.0, values), rules, True, held, silent)
         groups = groups_of(labels)
         found = np.full(len(people), -1)

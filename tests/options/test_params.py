@@ -124,8 +124,8 @@ def test_a_number_is_one_within_its_bounds(value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"min_l": 2}, {"sensitive": ("a",)}, {"sensitive": ("a",), "min_l": 2, "hierarchical": ("a=f.csv",)}]
+    ("sensitive", "values"), [((), {"min_l": 2}), (("a",), {}), (("a",), {"min_l": 2, "hierarchical": ("a=f.csv",)})]
 )
-def test_a_limit_names_sensitive_columns_and_they_a_limit(given: dict[str, Any]) -> None:
+def test_a_limit_names_sensitive_columns_and_they_a_limit(sensitive: tuple[str, ...], values: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        GuaranteeOptions(**given).refuse_incomplete("step 1")
+        GuaranteeOptions(sensitive=sensitive, values=values).refuse_incomplete("step 1")
