@@ -35,9 +35,11 @@ def demanded(work: Work, method: str, invented: float | None, max_inference: flo
         if invented or max_inference is not None:
             raise ParameterError(
                 f"{work.where}, invented or max_inference",
-                "goes with records that belong to nobody else's",
-                "columns of persons or households",
-                "Leave it out, or the columns of persons and households",
+                "decides which whole combinations are shown, where columns of a person or household are released by a "
+                "search of their own, and no search has a whole combination",
+                "columns with one value in all records of a person or household",
+                "Leave it out, or these columns. What a release lets guess, counted in records, is measured by: "
+                "sqlmicro audit --table RELEASE --original TABLE --quasi COLUMNS --measure inference",
             )
         return None
     share = INVENTED if invented is None else invented

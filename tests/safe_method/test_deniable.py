@@ -344,6 +344,16 @@ def test_clusters_cannot_promise_it(workbench: Any) -> None:
         _released(workbench, persons(table(1, 60)), method="cluster", invented=0.5)
 
 
+def test_columns_of_persons_cannot_promise_it_and_those_of_their_records_can(workbench: Any) -> None:
+    made = persons(table(1, 120)) | {"whose": ("INTEGER", [i // 2 for i in range(120)])}
+    made["e"] = ("VARCHAR", [f"e{i // 2 % 3}" for i in range(120)])
+    given: dict[str, Any] = {"person": ["whose"], "rest": "drop", "max_inference": 1.0}
+    with pytest.raises(ParameterError, match=r"no search has a whole combination.*sqlmicro audit --table RELEASE"):
+        _released(workbench, made, columns=["b", "c", "e"], **given)
+    release = _released(workbench, made, columns=["b", "c"], **given)
+    assert [row["passed"] for row in release.report["audits"] if row["check"] == "inference"] == [True, True]
+
+
 @pytest.mark.slow
 def test_without_a_seed_the_same_records_make_the_same_release(workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = persons(table(3, 200))
