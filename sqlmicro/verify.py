@@ -16,6 +16,7 @@ This file stands alone: it needs Python, pyarrow and ssh-keygen of OpenSSH. The 
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -31,14 +32,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-
-try:  # what pyarrow.compute wraps: making the wrappers of all its functions takes as long as loading the rest
-    from pyarrow._compute import call_function as call
-except ImportError:
-    from pyarrow.compute import call_function as call
+from pyarrow._compute import call_function as call  # pyarrow.compute makes 300 wrappers of it, in as long as all else
 
 FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
-JOIN = "binary_join_element_wise"
 quoted = json.JSONEncoder(ensure_ascii=False).encode  # so that no name can be taken for several, or for words of ours
 
 
@@ -87,18 +83,16 @@ def regular(path: Path) -> Any:
 
 def batches(path: Path) -> Iterator[Any]:
     """Yield the records of a file as Arrow record batches."""
+    from pyarrow import csv
+
     packed = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     kind = path.with_suffix("").suffix if packed else path.suffix
     files = [pa.CompressedInputStream(regular(path), packed) if packed else regular(path) for _ in range(2)]
     if kind == ".parquet":
-        from pyarrow import parquet
-
-        yield from parquet.ParquetFile(files[0]).iter_batches(1 << 16)
+        yield from importlib.import_module("pyarrow.parquet").ParquetFile(files[0]).iter_batches(1 << 16)
     elif kind == ".arrow":
         yield from pa.ipc.open_file(files[0]).read_all().to_batches()
     elif kind == ".csv":
-        from pyarrow import csv
-
         quoted, large = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=1 << 24)
         names = csv.open_csv(files[0], large, quoted).schema.names
         as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[""],
@@ -115,24 +109,21 @@ def plain(column: Any, by_value: bool = False) -> Any:
     if pa.types.is_nested(column.type) or "interval" in str(column.type):
         raise RefusedError("columns of lists, structures and intervals cannot be recounted", 2)
     if by_value and pa.types.is_floating(column.type):
-        column = column.cast("float64")
-        return call(
-            "if_else", [call("is_nan", [column]), pa.scalar(float("nan")), call("add", [column, pa.scalar(0.0)])]
-        )
+        return call("if_else", [call("is_nan", [column]), float("nan"), call("add", [column.cast("float64"), 0.0])])
     return column.view(f"int{column.type.bit_width}") if pa.types.is_floating(column.type) else column
 
 
 def content(records: Iterable[Any]) -> str:
     """Return the SHA-256 of the content of a table, as it is defined above."""
-    rows, kinds = list[bytes](), ""
+    rows, kinds, join = list[bytes](), "", "binary_join_element_wise"
     for batch in records:
         cells, kinds = [], json.dumps([[field.name, str(field.type)] for field in batch.schema])
         for column in map(plain, batch.columns):
             found = column.view(f"int{column.type.bit_width}") if pa.types.is_temporal(column.type) else column
             text = (found if pa.types.is_binary(found.type) else found.cast("string")).cast("binary")
             length = call("binary_length", [text]).cast("string").cast("binary")
-            cells.append(call("coalesce", [call(JOIN, [length, text, pa.scalar(b":")]), pa.scalar(b"N")]))
-        rows += (hashlib.sha256(row).digest() for row in call(JOIN, [*cells, pa.scalar(b"")]).to_pylist())
+            cells.append(call("coalesce", [call(join, [length, text, b":"]), b"N"]))
+        rows += (hashlib.sha256(row).digest() for row in call(join, [*cells, b""]).to_pylist())
     return hashlib.sha256(kinds.encode() + b"\n" + b"".join(sorted(rows))).hexdigest()
 
 
@@ -162,23 +153,18 @@ def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: A
                 code, span = call("dictionary_encode", [code]).indices, rows
             number = call("coalesce", [numbers[key], integer(size[key] - 1)])
             code, span = call("add", [call("multiply", [code, integer(size[key])]), number]), span * size[key]
-        many = counts(counts(code).field(1)).to_pylist() if rows else []
+        many = call("value_counts", [call("value_counts", [code]).field(1)]).to_pylist() if rows else []
         sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
         values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and keys[-1][1] else []
         found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
     return rows, kinds, found
 
 
-def counts(values: Any) -> Any:
-    """Return the values that occur, and how often each."""
-    return call("value_counts", [values])
-
-
 def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
     """Return the fewest values of a class; with a distance how far they are at most from those of all records."""
-    pairs = counts(code)
+    pairs = call("value_counts", [code])
     if distance is None:
-        return min(counts(call("divide", [pairs.field(0), integer(len(values))])).field(1).to_pylist())
+        return min(call("value_counts", [call("divide", [pairs.field(0), integer(len(values))])]).field(1).to_pylist())
     classes, every = dict[int, Counter[Any]](), Counter[Any]()
     for pair, number in zip(pairs.field(0).to_pylist(), pairs.field(1).to_pylist(), strict=True):
         classes.setdefault(pair // len(values), Counter())[value := values[pair % len(values)]] = number

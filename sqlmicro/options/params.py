@@ -13,7 +13,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
@@ -85,24 +85,24 @@ class Parameter:
     default: Any
     param: Param
 
-    @property
+    @cached_property
     def optional(self) -> bool:
         """Whether None ("not given") is allowed."""
         return type(None) in get_args(self.type)
 
-    @property
+    @cached_property
     def base(self) -> Any:
         """The type without `| None`."""
         if get_origin(self.type) in (Union, types.UnionType):
             return next(part for part in get_args(self.type) if part is not type(None))
         return self.type
 
-    @property
+    @cached_property
     def choices(self) -> tuple[str, ...]:
         """The values of a Literal, else nothing."""
         return get_args(self.base) if get_origin(self.base) is Literal else ()
 
-    @property
+    @cached_property
     def many(self) -> bool:
         """Whether the parameter takes a list of names."""
         return get_origin(self.base) is tuple
