@@ -266,8 +266,8 @@ def test_classes_that_a_population_holds_are_of_k_persons(tmp_path: Any) -> None
     rows = {"rid": np.arange(900), "patient": person, "age": 20 + person * 7919 % 70, "cost": costs}
     visits = pa.table({name: pa.array(values) for name, values in rows.items()})  # noqa: F841 (DuckDB reads it)
     with opened(db := tmp_path / "w.duckdb") as connection:
-        connection.execute("CREATE TABLE visits AS FROM visits")
-    given: dict[str, Any] = {"person": "patient", "k": 4, "population": "visits", "min_k_map": 6, "keep": ["rid"]}
+        connection.execute("CREATE TABLE visits AS FROM visits; CREATE TABLE everybody AS SELECT age, cost FROM visits")
+    given: dict[str, Any] = {"person": "patient", "k": 4, "population": "everybody", "min_k_map": 6, "keep": ["rid"]}
     report = sm.mondrian("visits", db=str(db), into="out", columns=["age", "cost"], accept_unique=["rid"], **given)
     with opened(db, read_only=True) as connection:
         sizes = connection.execute("SELECT count(DISTINCT rid // 3) FROM out GROUP BY age ORDER BY ALL").fetchall()

@@ -69,7 +69,7 @@ def test_a_plan_says_everything_before_a_record_is_read(tmp_path: Path) -> None:
     # What no step names is taken by the step that takes the rest; weights are apart.
     assert (names(safe.columns), names(safe.by), safe.k, safe.nulls) == (["age", "sex"], ["region"], 3, "pattern")
     assert set(safe.settings) == {parameter.name for parameter in find("safe").own_settings}
-    assert [(names(claim.columns), claim.promise, claim.k) for claim in found.claims] == [
+    assert [(names(claim.columns), claim.promise, claim.terms.k) for claim in found.claims] == [
         (["income"], "column", 5), (["age", "sex", "region"], "record", 3)
     ]  # fmt: skip
     assert names(found.roles.dropped) == ["name"] and names(found.roles.kept) == ["weight"] and found.known

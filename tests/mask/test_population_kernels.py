@@ -53,7 +53,8 @@ class Table:
 
     def holds(self, rows: list[int], members: int) -> bool:
         """Tell whether a class of these records with so many members keeps everything."""
-        few = math.isinf(self.share) or len(rows) <= members * self.share * (1 + 1e-9)
+        present = len(rows) if self.rules.persons is None else len({self.rules.persons[row] for row in rows})
+        few = math.isinf(self.share) or present <= members * self.share * (1 + 1e-9)
         return (self.people is None or (members >= self.least and few)) and keeps(self.rules, rows)
 
 
@@ -154,7 +155,7 @@ def optima(seeds: Iterable[int], *, population: bool) -> tuple[int, int, int]:
         best = brute_force(table, metric, allowed)
         assert (found is None) == (best is None), seed
         if held := combinations.of_strata.members:
-            at_least = int(held.too_many(combinations.of_strata.sizes).sum())
+            at_least = int(held.too_many(combinations.of_strata.present).sum())
             assert best is None or at_least <= allowed, f"{seed}: what is refused beforehand cannot be"
         if found is None or best is None:
             none += 1
