@@ -20,13 +20,15 @@ from pathlib import Path
 COMPILE = """
 import sys
 import sqlmicro
-from sqlmicro.system import linked, shipped
 from sqlmicro.verbs import warm_up
 wanted = sys.argv[1:]
 if wanted:
     calls = tuple(call for call in warm_up.all_calls() if call.verb in wanted)
     warm_up.all_calls = lambda: calls
 sqlmicro.warm_up()
+"""
+LINK = """
+from sqlmicro.system import linked, shipped
 linked.link([*warm_up.kernels()], shipped.FOLDER)
 """
 
@@ -46,7 +48,8 @@ def main(plain: Path, folder: Path, methods: list[str]) -> Path:
             "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache), "XDG_CONFIG_HOME": work,
             "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
-        subprocess.run([sys.executable, "-c", COMPILE, *methods], cwd=work, env=env, check=True)
+        for program in (COMPILE, COMPILE + LINK):  # of what was compiled before, only what Python calls is loaded
+            subprocess.run([sys.executable, "-c", program, *methods], cwd=work, env=env, check=True)
         info = package / f"{name}-{version}.dist-info"
         lines = (info / "WHEEL").read_text().splitlines()
         tagged = (f"Tag: {tag}" if line.startswith("Tag:") else line for line in lines)
