@@ -13,9 +13,7 @@ UNION ALL
 FROM (
   SELECT any_value({{ column.name | ident }}) AS value
   FROM {{ relation | ident }}
-  {% if every > 1 %}
   WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
-  {% endif %}
   GROUP BY {{ column.name | ident }})
 WHERE trim(CAST(value AS VARCHAR), {{ blanks | lit }}) <> ''
 ORDER BY hash(value), value
@@ -33,10 +31,7 @@ UNION ALL
 FROM (
   SELECT DISTINCT {{ column.name | ident }} AS value
   FROM {{ relation | ident }}
-  {% if every > 1 %}
-  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
-  {% endif %}
-  )
+  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0)
 WHERE value IS NOT NULL
 ORDER BY hash(value), value
 LIMIT {{ most }})
@@ -47,10 +42,7 @@ UNION ALL
 FROM (
   SELECT DISTINCT {{ column.name | ident }} AS value
   FROM {{ relation | ident }}
-  {% if every > 1 %}
-  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
-  {% endif %}
-  )
+  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0)
 WHERE value IS NOT NULL
 ORDER BY hash(value), value
 LIMIT {{ most }})

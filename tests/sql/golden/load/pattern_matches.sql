@@ -15,13 +15,19 @@ FROM (
   SELECT
     place,
     path,
-    unnest([
-      ''
-      , CASE WHEN regexp_matches(value, '@') THEN 'at' END
-      , CASE WHEN regexp_matches(value, '[0-9]') THEN 'a digit' END
-      , CASE WHEN regexp_matches(value, '^[0-9]+$') THEN 'digits' END
-    ]) AS pattern,
+    unnest(list_where(
+      [
+        ''
+        , 'at'
+        , 'a digit'
+        , 'digits'
+      ],
+      [
+        true
+        , regexp_matches(value, '@')
+        , regexp_matches(value, '[0-9]')
+        , regexp_matches(value, '^[0-9]+$')
+      ])) AS pattern,
     value
   FROM (SELECT *, regexp_replace(value, '[^\P{L}A-Za-z]', 'z', 'g') AS folded FROM "staging"."leaves"))
-WHERE pattern IS NOT NULL
 GROUP BY place, path, pattern
