@@ -221,8 +221,16 @@ seed = "1"
 keep = ["illness"]
 drop = ["patient", "cost", "ward"]
 gate = [{{quasi = ["age"], sensitive = ["illness"], max_t = 0.9, hierarchical = ["illness={gate}"]}}]
-step = [{{do = "mdav", columns = ["age", 'net "income"'], k = 4, sensitive = ["illness"], max_t = 0.3,
-  hierarchical = ["illness=tree.csv"]}}, {{do = "publish", into = "{into}"}}]
+[[step]]
+do = "mdav"
+columns = ["age", 'net "income"']
+k = 4
+sensitive = ["illness"]
+max_t = 0.3
+hierarchical = ["illness=tree.csv"]
+[[step]]
+do = "publish"
+into = "{into}"
 """
         )
         return folder / f"{into}.toml"

@@ -205,7 +205,7 @@ def test_what_cannot_be_is_refused() -> None:
     n = len(table["pid"])
     with pytest.raises(InputError, match="k = 3"):
         _placed({**table, "hid": [0] * n, "roof": ["r0"] * n}, k=3)
-    with pytest.raises(ParameterError, match="persons or households"):
+    with pytest.raises(ParameterError, match="columns of a person or household are released by a search of their own"):
         _placed(table, k=3, invented=0.5)
 
 
