@@ -98,8 +98,11 @@ def _refuse_another(warehouse: DuckDBWarehouse, table: Tables, series: str, sour
     place = ledger.place(warehouse.full(source.relation), None)
     names = sorted({one.series for one in entries if one.series and one.place == place})
     if series not in names:
-        must = f"is one that anonymizes rows of {source.label!r} in place"
-        raise InputError(f"series {series}", must, f"another; of this table there is {', '.join(names) or 'none'}")
+        raise InputError(
+            f"--of-series {series}", f"must be a series that anonymizes rows of {source.label!r} in place",
+            f"another name. This table has {', '.join(names) or 'no such series'}",
+            "" if names else "Rows are anonymized so by --only-where CONDITION --in-place: see sqlmicro help retention",
+        )  # fmt: skip
 
 
 def tokens(

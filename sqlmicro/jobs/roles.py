@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -326,7 +327,8 @@ def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
             where,
             f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
             ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
-            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
+            "Anonymize or drop it, or accept it with --accept-unique "
+            + shlex.quote(",".join(name for name, _ in found)),
         )
 
 
