@@ -1,1 +1,1 @@
-"""One row test, one golden and one header test for every SQL template."""
+"""A row test and a header test for every SQL template, and a dozen goldens for review."""

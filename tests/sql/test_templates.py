@@ -28,6 +28,8 @@ from .conformance import CASES, NUMBERED, Bench, bind, prepare, rows_of, same_ro
 
 TEMPLATES = templates.all_templates()
 GOLDEN = Path(__file__).parent / "golden"
+"""The compiled SQL of a few templates, for review: they show what the filters and loops write."""
+REVIEWED = sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql"))
 FIRST_CASE = {case.template: case for case in reversed(CASES)}
 NAMED_AS_IN_THE_SOURCE = {
     "audit/records.sql", "audit/ambiguous_floats.sql",
@@ -166,25 +168,21 @@ def test_compiled_is_one_select_under_its_header(connection, name, case):
 # (c) every template has a case
 
 
-def test_every_template_has_a_row_test_and_a_golden():
+def test_every_template_has_a_row_test():
     assert {case.template for case in CASES} == set(TEMPLATES)
-    goldens = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.sql")}
-    assert goldens - set(TEMPLATES) == set(), "goldens of templates that are gone: remove them"
 
 
 # (d) goldens
 
 
-@each("template", TEMPLATES)
+@each("template", REVIEWED)
 def test_compiled_equals_its_golden(template):
-    assert template in FIRST_CASE, "no row test"
+    assert template in FIRST_CASE, "the golden of a template that is gone: remove it"
     sql = templates.render(template, **FIRST_CASE[template].params) + "\n"
     golden = GOLDEN / template
     if os.environ.get("SQLMICRO_GOLDEN") == "write":
-        golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(sql, encoding="utf-8")
-    known = golden.read_text(encoding="utf-8") if golden.is_file() else ""
-    assert sql == known, (
+    assert sql == golden.read_text(encoding="utf-8"), (
         f"{template} compiles to other SQL than {golden}. If that is meant, run "
         "SQLMICRO_GOLDEN=write pytest tests/sql, and read the diff before you commit it."
     )

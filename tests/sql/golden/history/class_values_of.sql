@@ -1,8 +1,0 @@
--- title: The sensitive values of the classes of one earlier release
--- source: sqlmicro
--- reads: remembered (release, column_name, class, value)
--- returns: column_name, class, value
--- params: remembered, release
-SELECT column_name, class, value
-FROM "staging"."remembered"
-WHERE release = 2

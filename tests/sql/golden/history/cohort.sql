@@ -1,8 +1,0 @@
--- title: The records that come into the release of a series tonight
--- source: sqlmicro
--- reads: relation, cohort (row_id)
--- returns: the columns of relation
--- params: relation, cohort
-SELECT *
-FROM "staging"."relation"
-SEMI JOIN "staging"."cohort" USING (row_id)

@@ -1,9 +1,0 @@
--- title: About how many distinct values every column has
--- source: Flajolet, Fusy, Gandouet & Meunier (2007), HyperLogLog
--- reads: relation
--- returns: one row with a number for every column, in their order
--- params: relation, columns
-SELECT
-  approx_count_distinct("name") AS distinct_1,
-  approx_count_distinct("net ""income""") AS distinct_2
-FROM "staging"."persons"

@@ -1,7 +1,0 @@
--- title: The rows of JSON files
--- source: DuckDB, read_json
--- reads: the files
--- returns: the columns of the files
--- params: paths, options
-SELECT *
-FROM read_json(['a.json'])

@@ -1,8 +1,0 @@
--- title: A column of the records as a number, for what it is standardised by
--- source: sqlmicro
--- reads: features (load/features.sql)
--- returns: the column, in the order of row_id: sums of floating point depend on it in their last digits
--- params: features, column
-SELECT "net ""income"""
-FROM "staging"."features"
-ORDER BY row_id

@@ -1,7 +1,0 @@
--- title: The records of a relation as they are
--- source: sqlmicro
--- reads: relation
--- returns: its columns
--- params: relation
-SELECT *
-FROM "staging"."persons"

@@ -1,8 +1,0 @@
--- title: The unit that every record belongs to, for a kernel
--- source: sqlmicro
--- reads: members (row_id, unit)
--- returns: in the order of row_id: unit
--- params: members
-SELECT unit
-FROM "staging"."members"
-ORDER BY row_id

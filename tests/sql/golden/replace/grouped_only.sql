@@ -1,9 +1,0 @@
--- title: The records that are in a group
--- source: sqlmicro: records of groups that were dropped are suppressed
--- reads: relation, groups
--- returns: the columns of relation, in the order of row_id
--- params: relation, groups
-SELECT r.*
-FROM "staging"."typed" AS r
-SEMI JOIN "staging"."groups" AS g USING (row_id)
-ORDER BY r.row_id

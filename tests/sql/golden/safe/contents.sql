@@ -1,9 +1,0 @@
--- title: The values of the cells as 64 bits each, the same in every file
--- source: sqlmicro: what is keyed by content must not depend on which other values a file has
--- reads: cells
--- returns: in the order of cell: a number per column (of the value as text; NULL has one too)
--- params: cells, columns
-SELECT
-  hash(CAST("land" AS VARCHAR)) AS "land", hash(CAST("x" AS VARCHAR)) AS "x", cell
-FROM "staging"."cells"
-ORDER BY cell
