@@ -222,7 +222,8 @@ def _in_ranks(tried: Features, features: Features) -> Features:
         order = np.argsort(features.Y[:, j])
         values, below = features.Y[order, j], np.append(0, np.cumsum(features.times[order]))
         for part in (X, Y):
-            first, last = (np.searchsorted(values, part[:, j], side) for side in ("left", "right"))
+            first = np.searchsorted(values, part[:, j], "left")
+            last = np.searchsorted(values, part[:, j], "right")
             part[:, j] = (below[first] + below[last]) / 2 / below[-1]
         weight[j] = 12.0  # one over the variance of ranks
     return replace(tried, X=X, Y=Y, weight=weight)

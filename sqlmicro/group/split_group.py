@@ -87,7 +87,7 @@ def split_group(
         groups = work.groups_by_rank(ordered, strata, size)
         values = work.run("replace/split_values.sql", f"values_{column.staged}", groups=groups, by=work.by)
         if shuffle != "none":
-            within = ["label"] if shuffle == "group" else list(work.by)
+            within = ["label"] if shuffle == "group" else work.by
             drawn = work.drawn(Stream((column,), draws=2))
             values = work.run(
                 "replace/shuffled.sql", f"shuffled_{column.staged}", relation=values, drawn=drawn, within=within

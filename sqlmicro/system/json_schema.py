@@ -98,7 +98,7 @@ def _defined(kind: type, definitions: dict[str, Schema]) -> str:
 
 
 def _object(found: _Object) -> Schema:
-    made = {"type": "object", "properties": found.properties, "required": found.required}
+    made: Schema = {"type": "object", "properties": found.properties, "required": found.required}
     return made if found.open else {**made, "additionalProperties": False}
 
 
