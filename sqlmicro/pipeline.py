@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from sqlmicro import records
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import levels
 from sqlmicro.database.carried import FileSeries, Nights
@@ -28,14 +27,24 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.database.whole import holding
 from sqlmicro.errors import InputError
-from sqlmicro.group import keeping
+from sqlmicro.group import records
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.registry import Loss, Method, Promise, find, late, sorted_by
+from sqlmicro.registry import Loss, Method, Promise, find, sorted_by
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
+from sqlmicro.scopes import (
+    Keep,
+    OneForEachUnit,
+    SameDrawsForEachUnit,
+    Seats,
+    WithinPatterns,
+    as_declared,
+    solve,
+    together,
+)  # fmt: skip
 from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Guaranteed, Outcome, Terms, Work
+from sqlmicro.work import Claim, Demand, Draws, Outcome, Records, StepOf, Terms, Work
 
 
 @dataclass(frozen=True)
@@ -293,7 +302,7 @@ def step(run: Run, planned: PlannedStep) -> None:
     if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
-    outcome = records.of_levels(made, nested=method.nests)
+    outcome = together(made, nested=method.nests)
     run.claims += _claims(planned, outcome, parts)
     run.denied += [outcome.denied] if outcome.denied else []
     run.notes += dict.fromkeys(note for one in made for note in one.notes)
@@ -333,49 +342,46 @@ def _parts_of_night(run: Run, planned: PlannedStep, nights: Nights) -> list[Part
 def _carried_out(
     run: Run, planned: PlannedStep, part: Part, missing: Sequence[Column], begun: Name, whole: Sequence[Column]
 ) -> Outcome:
-    """Let the method of a step work on the columns of one level, and return what it made of them for every record."""
-    method, strata, relation = planned.method, (*planned.by, *part.above), run.current
-    if part.level:
-        columns = [run.as_it_is(column) for column in run.roles.released]
-        into, both, used = f"units_{planned.number}{part.suffix}", (run.current, begun), run.roles.used
-        relation, begun = levels.units_of_both(run.warehouse, both, part.level, run.levels, columns, into, used)
-    if part.unit:
-        names = [name for name, _ in run.warehouse.describe(relation) if name not in ("row_id", "record")]
-        relation = run.warehouse.run(
-            "history/by_unit.sql", f"by_unit_{planned.number}", view=True, relation=relation, original=run.original,
-            unit=part.unit, columns=names,
-        )  # fmt: skip
-    relation, patterns = policy.patterned(run, planned, relation, part.columns, strata, missing, part.suffix)
-    own = part.mapped(run.as_it_is)
-    work = Work(
-        run.warehouse, run.source, relation, own.columns, [*(run.as_it_is(column) for column in strata), *patterns],
-        where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.loaded.rows,
-        before=run.current, begun=begun, first=run.loaded.first if relation == run.original else (),
-        guaranteed=Guaranteed(planned.guarantees, planned.sensitive,
-                              run.roles.of_night if run.seater else run.roles.person, run.original,
-                              run.roles.row_key or run.roles.known_by,
-                              planned.left_as_it_is(run.roles.released) if _bind(run) else ()),
-        part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
-        nights=run.seater if isinstance(run.seater, Nights) else None, whole=whole,
+    """Let the method of a step work on the columns of one level, and return what it made of them for every record.
+
+    This is the order of the scopes, and the order is the meaning: strata, and the classes of the level above, are in
+    the problem; one record stands for each household or person; who lacks the same values is grouped apart; who has a
+    seat keeps it; and what a class must keep is kept of those that the method groups.
+    """
+    method, number = planned.method, f"{planned.number}{part.suffix}"
+    columns = [run.as_it_is(column) for column in run.roles.released] if part.level else []
+    innermost = Keep(method, planned.settings, planned.k)
+    scopes = (
+        OneForEachUnit(part.level, run.levels, columns, run.roles.used, part.mapped(run.as_it_is).below,
+                       f"units_{number}"),
+        SameDrawsForEachUnit(part.unit, run.original, f"by_unit_{planned.number}"),
+        WithinPatterns(run, planned, part, missing),
+        innermost if run.seater is None else Seats(innermost, run.seater),
     )  # fmt: skip
-    if method.engine == "numpy":
-        keeper, size = None, 0
-        if run.seater is None or run.seater.before is None:  # later nights have the groups of the first
-            keeper, size = keeping.keeper_of(work, method, planned.settings, planned.k)
-        records.group(work, method, planned.settings, keeper, size, run.seater)
-    else:
-        if method.stage == "group":
-            policy.refuse_nominal(work.columns, planned.where)
-            records.say_codes(work, work.columns, "Use a method with --nominal, such as mdav, or --keep or --drop them")
-        if run.seater is None:
-            method.function(work, **planned.settings)
-        else:
-            run_tonight = late("sqlmicro.mask.nights", "run_tonight")
-            run_tonight(work, method, planned.settings, planned.k, run.seater)
-    records.as_declared(work.outcome, run.roles.released)
-    if part.level:
-        records.spread(run.warehouse, part.level, work.outcome)
+    work = _problem(run, planned, part, begun, whole)
+    solve(work, scopes, lambda narrowed: method.function(narrowed, **planned.settings))
+    as_declared(work.outcome, run.roles.released)
     return work.outcome
+
+
+def _problem(run: Run, planned: PlannedStep, part: Part, begun: Name, whole: Sequence[Column]) -> Work:
+    """Return what a step works on in the columns of one level, before any scope has narrowed it."""
+    own, seater, roles = part.mapped(run.as_it_is), run.seater, run.roles
+    of_records = Records(
+        run.current, own.columns, (*(run.as_it_is(column) for column in planned.by), *own.above), own.above, own.guides,
+        next(iter(run.loaded.first), None) if run.current == run.original else None, begun,
+    )  # fmt: skip
+    nights = seater if isinstance(seater, Nights) else None
+    demand = Demand(
+        planned.guarantees, planned.sensitive, roles.of_night if seater else roles.person, run.original,
+        roles.row_key or roles.known_by, planned.left_as_it_is(roles.released) if _bind(run) else (),
+        households=part.households, files=seater if isinstance(seater, FileSeries) else None,
+        each_alone=nights is not None,
+    )  # fmt: skip
+    step_of = StepOf(
+        run.source, planned.where, planned.prefix + part.suffix, run.loaded.rows, own.step, frozenset(whole)
+    )
+    return Work(run.warehouse, of_records, step_of, Draws(run.key, planned.task, nights), demand)
 
 
 def _bind(run: Run) -> bool:

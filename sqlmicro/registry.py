@@ -210,7 +210,7 @@ _KERNEL_TEMPLATES = (
     "replace/representatives.sql",
     "replace/by_label.sql",
 )
-"""What runs around every kernel, see `records.py`."""
+"""What runs around every kernel, see `group/records.py`."""
 METHODS = Catalogue("method", Method, ("sqlmicro.group", "sqlmicro.safe_method", "sqlmicro.mask"))
 
 

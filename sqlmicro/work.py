@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, make_columns, pick
 from sqlmicro.database.deniable import Deniable
-from sqlmicro.database.levels import Level, Part, advised
+from sqlmicro.database.levels import Level, advised
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Row, Warehouse
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.system.secrets import Key, Task
+    from sqlmicro.system.secrets import Key, Secret, Task
 
 StratumKernel = Callable[["np.ndarray", Tick, int], "np.ndarray"]  # rows, tick, number of a stratum: its groups
 _NOWHERE = Name("", "", "")
@@ -60,8 +62,19 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Guaranteed:
-    """What the classes of a step must keep besides k, and the columns it is about, as they were read."""
+class Units:
+    """Where every record of a problem is a unit of several, such as a person or a household."""
+
+    level: Level
+    records: Name
+    """The records of the units."""
+    below: tuple[Column, ...] = ()
+    """Columns of the step that belong to levels below: they differ within a unit."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What the classes of a step must keep besides k records, and the columns it is about, as they were read."""
 
     options: GuaranteeOptions = NO_GUARANTEE
     sensitive: tuple[Column, ...] = ()
@@ -72,6 +85,14 @@ class Guaranteed:
     """What identifies a record: the row key, else the key of the table, where it was looked for."""
     kept: tuple[Column, ...] = ()
     """In a series what is released as it is: a seat keeps its value, like that of a sensitive column."""
+    units: Units | None = None
+    """Whose records are grouped as one; of some of them nothing is known, and these count as one."""
+    households: Level | None = None
+    """Of which every class has k besides, where columns of theirs are grouped together with others."""
+    files: FileSeries | None = None
+    """The files shown before, from which that of tonight differs in no combination by fewer than k rows."""
+    each_alone: bool = False
+    """Whether every record is treated by itself, so that what becomes of it depends on nobody who comes or leaves."""
 
     @property
     def of_nights(self) -> tuple[Column, ...]:
@@ -84,13 +105,62 @@ class Guaranteed:
         return (*self.sensitive, *self.kept)
 
     @property
-    def asked(self) -> bool:
+    def more_than_k(self) -> bool:
         """Whether k records are not enough for a class: it must have k persons, or keep something else."""
-        return bool(self.person) or self.options.asked
+        return bool(self.person) or self.options.asked or self.units is not None
 
 
-NOTHING_MORE = Guaranteed()
+NOTHING_MORE = Demand()
 """k records are enough."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Where the records of a problem are, which columns are worked on, and what is never mixed."""
+
+    relation: Name
+    columns: tuple[Column, ...]
+    by: tuple[Column | str, ...] = ()
+    """The strata; a pattern of missing values is one that has no column."""
+    classes: tuple[Column, ...] = ()
+    """Those of the strata that are classes of this step: each keeps what is demanded, and is divided."""
+    guides: tuple[Column, ...] = ()
+    """Columns that stay, in which near records are near too, as far as one value can tell."""
+    order: Column | None = None
+    """In whose order they are numbered, those without a value last."""
+    compared: Name | None = None
+    """The same records as they were before the step: what a release of them is compared with."""
+
+    def of(self, relation: Name) -> Records:
+        """Return them as they are in another relation, whose numbers may have gaps and be in no order."""
+        return replace(self, relation=relation, order=None, compared=self.compared or self.relation)
+
+
+@dataclass(frozen=True)
+class StepOf:
+    """The step that a problem is part of."""
+
+    source: Source
+    where: str
+    """What messages call it."""
+    prefix: str
+    """How its relations are called."""
+    rows: int
+    """Of the table, for the progress."""
+    columns: tuple[Column, ...]
+    """All that it works on, here and elsewhere: settings may name each of them."""
+    whole: frozenset[Column] = frozenset()
+    """Those that hold whole numbers, and stay so."""
+
+
+@dataclass
+class Draws:
+    """What random numbers depend on besides the records, and what was measured once for all nights that draw so."""
+
+    key: Key
+    task: Task
+    nights: Nights | None = None
+    bound: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,63 +211,111 @@ class Outcome:
     recoding: object = None
 
 
+@dataclass
 class Work:
-    """What a method works with: relation, columns (`whole` ones stay so), strata, statements several methods share."""
+    """A problem: all that a method sees of the records, of what is demanded, and of the step; and its answer."""
 
-    def __init__(
-        self,
-        warehouse: Warehouse,
-        source: Source,
-        relation: Name,
-        columns: Sequence[Column],
-        by: Sequence[Column | str],
-        *,
-        where: str,
-        prefix: str,
-        key: Key,
-        task: Task,
-        rows: int,
-        before: Name | None = None,
-        begun: Name | None = None,
-        first: Sequence[Column] = (),
-        guaranteed: Guaranteed = NOTHING_MORE,
-        part: Part | None = None,
-        series: FileSeries | None = None,
-        nights: Nights | None = None,
-        whole: Collection[Column] = (),
-    ) -> None:
-        self.warehouse, self.series, self.nights = warehouse, series, nights
-        self.guaranteed, self.whole = guaranteed, frozenset(whole)
-        self.relation = relation
-        self.before = before or relation
-        self.begun = begun or self.before
-        """What a release is compared with, before the step; `before`: before missing values were settled."""
-        self.columns, self.by, self.first = list(columns), list(by), list(first)
-        self.part = part or Part(tuple(columns))
-        """Which level its columns belong to: its records may be units, and the classes of the levels above strata."""
-        self.where = where
-        self.outcome = Outcome()
-        self.source, self.prefix, self._rows = source, prefix, rows
-        self._key, self.task, self._bound = key, task, 0
+    warehouse: Warehouse
+    records: Records
+    step: StepOf
+    draws: Draws
+    demand: Demand = NOTHING_MORE
+    outcome: Outcome = field(default_factory=Outcome)
+
+    @property
+    def relation(self) -> Name:
+        """Where the records are."""
+        return self.records.relation
+
+    @relation.setter
+    def relation(self, relation: Name) -> None:
+        self.records = self.records.of(relation)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that are worked on."""
+        return [*self.records.columns]
+
+    @property
+    def by(self) -> list[Column | str]:
+        """The strata, and the patterns of missing values."""
+        return [*self.records.by]
+
+    @property
+    def compared(self) -> Name:
+        """The records as they were before the step."""
+        return self.records.compared or self.relation
+
+    @property
+    def where(self) -> str:
+        """What messages call the step."""
+        return self.step.where
+
+    @property
+    def prefix(self) -> str:
+        """How the relations of the step are called."""
+        return self.step.prefix
+
+    @property
+    def source(self) -> Source:
+        """The table that is released."""
+        return self.step.source
+
+    @property
+    def whole(self) -> frozenset[Column]:
+        """The columns that hold whole numbers, and stay so."""
+        return self.step.whole
 
     @property
     def unit(self) -> str:
         """Of whom its records are: a record, a person or a household."""
-        return self.part.level.unit if self.part.level else "record"
+        return self.demand.units.level.unit if self.demand.units else "record"
+
+    @property
+    def in_levels(self) -> bool:
+        """Whether the step takes its columns level by level, so that these are some of a whole record."""
+        return bool(self.demand.units or self.records.classes)
+
+    def again(self, suffix: str) -> Work:
+        """Return the same problem without an answer; the relations of this turn are called apart."""
+        turn = copy(self)
+        turn.step, turn.outcome = replace(self.step, prefix=f"{self.prefix}_{suffix}"), Outcome()
+        return turn
+
+    def members(self) -> Name:
+        """Return which records of the table are of the same unit: row_id, unit; each is alone where none are."""
+        if self.demand.units:
+            return self.demand.units.level.members
+        return self.run("mask/each_alone.sql", "alone", view=True, relation=self.relation)
 
     def advised(self, ask: str) -> str:
         """Return what helps where strata are too small: what was asked for, or what made them."""
-        return advised(self.by, self.part, ask)
+        return advised(self.by, self.records.classes, ask)
 
-    @property
-    def more_than_k(self) -> bool:
-        """Whether k records are not enough for a class: its records may be units, of which some count as one."""
-        return self.guaranteed.asked or self.part.level is not None
+    def once(self, name: str, measure: Callable[[], Any]) -> Any:
+        """Return what `measure` finds, as JSON has it; what is released night after night was measured in the first."""
+        return self.draws.nights.first(name, measure) if self.draws.nights else measure()
+
+    def epoch_key(self, secret: Secret) -> bytes:
+        """Return a key, in a series one that is derived of it for the epoch.
+
+        Raises
+        ------
+        InputError
+            When the nights before had another key.
+        """
+        if self.draws.nights is None:
+            return secret.value
+        if self.once(f"{self.prefix} key", lambda: secret.fingerprint) != secret.fingerprint:
+            must = "an epoch of a series has one key: by another one everybody would come anew"
+            do = "Give the key it began with, or begin a new --epoch"
+            raise InputError(f"{self.where}, key", must, "another", do)
+        return hmac.digest(secret.value, f"sqlmicro epoch {self.draws.nights.epoch}".encode(), "sha256")
 
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
         names = [column.name for column in (self.columns if columns is None else columns)]
-        return self._key.draws(self.source.identity, self.task, names, also, but)
+        return self.draws.key.draws(self.source.identity, self.draws.task, names, also, but)
 
     def rng(self) -> np.random.Generator:
         """Return a generator of the source, the method, its columns and settings, and the key."""
@@ -212,8 +330,8 @@ class Work:
 
     def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""
-        self._bound += 1
-        self.warehouse.set_key(name := f"sqlmicro_{self.prefix}_{self._bound}", self.draw_key(columns, also, but))
+        self.draws.bound += 1
+        self.warehouse.set_key(name := f"sqlmicro_{self.prefix}_{self.draws.bound}", self.draw_key(columns, also, but))
         return name
 
     def drawn(self, *streams: Stream, relation: Name | None = None) -> Name:
@@ -229,7 +347,8 @@ class Work:
                 for place in range(min(_DRAWS_OF_A_HASH, stream.draws - start)):
                     draws.append((f"draw_{len(draws) + 1}", f"hash_{len(bound)}", 1 + place * _DIGITS_OF_A_DRAW))
         shown = relation or self.relation
-        return self.run("mask/draws.sql", f"drawn_{self._bound}", view=True, relation=shown, streams=bound, draws=draws)
+        into = f"drawn_{self.draws.bound}"
+        return self.run("mask/draws.sql", into, view=True, relation=shown, streams=bound, draws=draws)
 
     def new_column(self, name: str, kind: str) -> Column:
         """Return a column to be added to the release.
@@ -251,7 +370,7 @@ class Work:
 
     def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
         """Create a staging relation of this step from a template."""
-        return self.warehouse.run(template, f"{self.prefix}_{into}", view=view, rows=self._rows, **params)
+        return self.warehouse.run(template, f"{self.prefix}_{into}", view=view, rows=self.step.rows, **params)
 
     def record(self, template: str, **params: object) -> Row:
         """Return the only row of a template."""
@@ -263,7 +382,7 @@ class Work:
 
     def sorted_by(self, column: Column) -> bool:
         """Tell whether the records are numbered in the order of a column, those without a value last."""
-        return self.first == [column] and not self.by
+        return self.records.order == column and not self.by
 
     def sort(self, column: Column) -> Name:
         """Sort the records with a value in `column`, within strata; a view where they are numbered in that order."""

@@ -73,8 +73,3 @@ class Nights(Protocol):
 
     def first(self, name: str, measure: Callable[[], Any]) -> Any:
         """Return what the first night of the epoch has measured under a name, as JSON has it."""
-
-
-def measured(nights: Nights | None, name: str, measure: Callable[[], Any]) -> Any:
-    """Return what `measure` finds, as JSON has it; in a series what it found in the first night of the epoch."""
-    return measure() if nights is None else nights.first(name, measure)

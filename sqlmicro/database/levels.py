@@ -95,21 +95,21 @@ def parts(levels: Sequence[Level], columns: Sequence[Column], *, nested: bool = 
     return found
 
 
-def advised(by: Sequence[Column | str], part: Part, ask: str) -> str:
+def advised(by: Sequence[Column | str], classes: Sequence[Column], ask: str) -> str:
     """Return what helps where strata are too small: what was asked for, or what made them, if anything can be said.
 
-    Patterns of missing values are strata that have no column.
+    Patterns of missing values are strata that have no column; `classes` are strata that the step has made.
 
     >>> age = Column("age", "BIGINT", "c1")
-    >>> advised([age], Part(()), "Ask for less"), advised([age], Part((), above=(age,)), "Ask for less")
+    >>> advised([age], [], "Ask for less"), advised([age], [age], "Ask for less")
     ('Ask for less, or use fewer or coarser --by columns', 'Ask for less')
-    >>> advised([age, "pattern"], Part((), above=(age,)), "Ask for less")
+    >>> advised([age, "pattern"], [age], "Ask for less")
     'Ask for less, or use --nulls keep, which makes no strata of what is missing'
     """
     more = []
     if any(isinstance(one, str) for one in by):
         more.append("use --nulls keep, which makes no strata of what is missing")
-    if any(isinstance(one, Column) and one not in part.above for one in by):
+    if any(isinstance(one, Column) and one not in classes for one in by):
         more.append("use fewer or coarser --by columns")
     return ", or ".join([ask, *more])
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.levels import Level
+from sqlmicro.database.templates import Name
 from sqlmicro.group.divided import divided
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import missing
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late, silent
 from sqlmicro.safe_method.gathered import points
-from sqlmicro.work import Work
+from sqlmicro.work import Units, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,14 +58,14 @@ def settle(work: Work, k: int) -> int:
     the guides; in some classes of each the records are grouped. The size at which all columns together lose least is
     taken, by a parabola through the best and its neighbours. O(n p log n) time for every size.
     """
-    part = work.part
-    if part.level is None or not part.below:
+    units = work.demand.units
+    if units is None or not units.below:
         return k
-    records, strata, counted = _records(work, part.level)
+    records, strata, counted = _records(work, units)
     best = _best(records, strata[records.unit], k)
-    work.part = replace(part, guides=part.below if best[1] else ())
+    work.records = replace(work.records, guides=units.below if best[1] else ())
     if best[0] > k:
-        work.note(_told(best[0], part.level.unit, strata, counted))
+        work.note(_told(best[0], units.level.unit, strata, counted))
     return best[0]
 
 
@@ -149,37 +149,37 @@ def _within(X: np.ndarray, labels: np.ndarray) -> float:
     return float(((X - _means(X, labels)[labels]) ** 2).sum())
 
 
-def _records(work: Work, level: Level) -> tuple[_Records, np.ndarray, np.ndarray]:
+def _records(work: Work, units: Units) -> tuple[_Records, np.ndarray, np.ndarray]:
     """Read the records of the units; of every unit its stratum, and as what it counts."""
     import numpy as np
 
-    asked, members = work.guaranteed, level.members
+    asked, members = work.demand, units.level.members
     found = work.warehouse.arrays(
         "load/guaranteed.sql",
         original=asked.original,
-        relation=work.before,
+        relation=units.records,
         persons=[asked.person] if asked.person else [],
         sensitive=[],
     )
     stays = found["stays"].astype(bool)
     persons = found["person"][stays].astype(np.int64) if asked.person else None
-    units = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=members)
-    row_id = units["row_id"]
+    counts = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=members)
+    row_id = counts["row_id"]
     unit = np.searchsorted(row_id, work.warehouse.arrays("load/unit_of_records.sql", members=members)["unit"][stays])
-    own, below = (_coordinates(work, columns, into) for columns, into in (
-        (work.part.columns, "own"), (work.part.below, "below"),
+    own, below = (_coordinates(work, units.records, columns, into) for columns, into in (
+        (work.columns, "own"), (units.below, "below"),
     ))  # fmt: skip
-    return _Records(own, below, unit, persons), work.stratum_numbers(len(row_id)), units["counted"]
+    return _Records(own, below, unit, persons), work.stratum_numbers(len(row_id)), counts["counted"]
 
 
-def _coordinates(work: Work, columns: Sequence[Column], into: str) -> np.ndarray:
+def _coordinates(work: Work, records: Name, columns: Sequence[Column], into: str) -> np.ndarray:
     """Return some columns of the records, standardised; of a nominal one its most frequent values."""
     import numpy as np
 
     numeric = [column for column in columns if column.numeric]
     nominal = [column for column in columns if not column.numeric]
     of_records = copy(work)
-    of_records.relation, of_records.by = work.before, []
+    of_records.records = replace(work.records, relation=records, by=())
     arrays = points(of_records, numeric=numeric, nominal=nominal, into=f"{into}_columns").values
     found = [standardise(arrays[column.staged][:, None].astype(float)) for column in numeric]
     for column in nominal:

@@ -70,7 +70,7 @@ def individual_ranking(
     for column in work.columns:
         ordered = work.sort(column)
         strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
-        if work.more_than_k:
+        if work.demand.more_than_k:
             groups = united_in_sql(work, work.groups_by_rank(ordered, strata, k), column, k)
             work.replace_by_rank_group(column, groups, representative)
             work.count_groups(groups)

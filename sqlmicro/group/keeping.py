@@ -9,6 +9,7 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group.class_size import settle
+from sqlmicro.group.records import Keeper
 from sqlmicro.group.united_units import united_units
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound, refuse_impossible
@@ -17,7 +18,6 @@ from sqlmicro.guarantees.state import missing
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
-from sqlmicro.records import Keeper
 from sqlmicro.registry import Method, Tick, late
 from sqlmicro.safe_method.gathered import points
 from sqlmicro.work import Work
@@ -40,7 +40,7 @@ def keeper(work: Work, k: int, effort: str = "fast", size: int = 0) -> Keeper | 
     if rules.only_k:
         return None
     refuse_impossible(work, rules)
-    within = bool(work.part.above)
+    within = bool(work.records.classes)
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
         own = rules.of(rows)
@@ -61,7 +61,7 @@ def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -
     ParameterError
         With a setting that guarantees do not go with.
     """
-    more = work.more_than_k or work.part.above
+    more = work.demand.more_than_k or work.records.classes
     if more and filled(RecordOptions, settings).block_attributes:
         must = "groups whole records where guarantees are given"
         raise ParameterError(f"{work.where}, block_attributes", must, "blocks")
@@ -88,7 +88,7 @@ def regrouped(work: Work, groups: Name, k: int, size: int) -> Name:
         kept: np.ndarray = keep(X[rows], own, rows, rng, tick)
         return kept
 
-    if work.part.above and size <= k:  # the groups of a level above are divided, whatever their order along an axis
+    if work.records.classes and size <= k:  # these are divided, whatever the order of groups
         with work.warehouse.progress.kernel(f"divide the classes by {work.where}", len(X)) as progress:
             divided = keep(X, strata, np.arange(len(X)), rng, progress.tick)
         return found.groups(divided, work.where, "kept_groups")[0]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from sqlmicro.errors import ParameterError
 from sqlmicro.group import class_size
 from sqlmicro.group.keeping import keeper
+from sqlmicro.group.records import run_kernel
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.params import K, Param
-from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, late, method, methods
 
 if TYPE_CHECKING:

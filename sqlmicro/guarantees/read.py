@@ -16,7 +16,7 @@ from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
 from sqlmicro.guarantees.limits import Distinct
 from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 from sqlmicro.missing.counted import number
-from sqlmicro.work import Guaranteed, Work
+from sqlmicro.work import Demand, Units, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,28 +29,29 @@ def rules(work: Work, k: int) -> Rules:
     count as one if nothing is known of them, and their own records keep what is asked of sensitive columns. O(n log n),
     a sort by person and by every sensitive column.
     """
-    asked, level = work.guaranteed, work.part.level
-    if level is not None:
-        return _of_units(work, level, k)
-    if not asked.asked:
+    asked = work.demand
+    if asked.units is not None:
+        return _of_units(work, asked.units, k)
+    if not asked.more_than_k:
         return Rules(k)
     sensitive, persons, _ = _of_records(work, work.relation, [asked.person] if asked.person else [])
     if asked.person:
-        say_without_person(work, asked)
+        _say_without_person(work)
     return Rules(k, persons, sensitive)
 
 
-def _of_units(work: Work, level: Level, k: int) -> Rules:
+def _of_units(work: Work, of: Units, k: int) -> Rules:
     """Return what groups of units must keep, and their records where there are sensitive columns."""
     import numpy as np
 
+    level = of.level
     found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
     counted, codes = np.unique(found["counted"], return_inverse=True)
     units = codes.astype(np.int64) if len(counted) < len(codes) else None
-    say_alike(work, level, len(codes) - len(counted))
-    if not work.guaranteed.sensitive:
+    _say_alike(work, level, len(codes) - len(counted))
+    if not work.demand.sensitive:
         return Rules(k, units)
-    sensitive, _, stays = _of_records(work, work.before, [])
+    sensitive, _, stays = _of_records(work, of.records, [])
     unit = work.warehouse.arrays("load/unit_of_records.sql", members=level.members)["unit"][stays]
     place = np.searchsorted(found["row_id"], unit)
     first = np.unique(place, return_index=True)[1]
@@ -63,7 +64,7 @@ def with_households(work: Work, rules: Rules) -> Rules:
     """Return rules by which every class has k households, too, where a method takes columns of theirs with others."""
     import numpy as np
 
-    level = work.part.households
+    level = work.demand.households
     if level is None:
         return rules
     found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
@@ -80,7 +81,7 @@ def _of_records(
     """Return the sensitive columns of some records, their persons, and which of all records they are."""
     import numpy as np
 
-    asked = work.guaranteed
+    asked = work.demand
     where = f"{work.where}, hierarchical"
     in_trees = {
         column: _branches(work, asked, column, tree, where)
@@ -111,7 +112,7 @@ def _of_records(
 
 
 def _branches(
-    work: Work, asked: Guaranteed, column: Column, tree: Tree, where: str
+    work: Work, asked: Demand, column: Column, tree: Tree, where: str
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the place of every value in a hierarchy, and by these places the classes on each level above."""
     import numpy as np
@@ -129,29 +130,38 @@ def _branches(
     return places, tuple(classes[order, 1:].T)
 
 
-def alike(work: Work, level: Level) -> int:
-    """Return how many units count as one with another, because nothing is known of them."""
+def say_who_counts_as_one(work: Work) -> int:
+    """Add a note of the records, or units, of which nothing is known; return how many units count as one with another.
+
+    They are counted where the records are: `rules` reads them, and says the same.
+    """
+    if work.demand.units is None:
+        if work.demand.person:
+            _say_without_person(work)
+        return 0
     text = """SELECT count(*) - count(DISTINCT counted)
 FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"""
+    level = work.demand.units.level
     ((found,),) = work.warehouse.query("units", text, relation=work.relation, members=level.members)
+    _say_alike(work, level, int(found))
     return int(found)
 
 
-def say_alike(work: Work, level: Level, alike: int) -> None:
+def _say_alike(work: Work, level: Level, alike: int) -> None:
     """Add a note of the units that count as one; of persons the records are told."""
     if level.unit == "person":
-        say_without_person(work, work.guaranteed)
+        _say_without_person(work)
     elif alike:
         work.note(f"{alike + 1:,} units of which the household or the person is not known count as one household")
 
 
-def say_without_person(work: Work, asked: Guaranteed) -> None:
+def _say_without_person(work: Work) -> None:
     """Add a note of how many records say of nobody whose they are: all of them count as one person."""
     text = (
         "SELECT count(*) FROM {{ original | ident }} WHERE false"
         "{% for column in person %} OR {{ column | ident }} IS NULL{% endfor %}"
     )
-    ((without,),) = work.warehouse.query("persons", text, original=asked.original, person=asked.person)
+    ((without,),) = work.warehouse.query("persons", text, original=work.demand.original, person=work.demand.person)
     if without:
         work.note(f"{number(without, 'record')} without a person: all of them count as one person")
 

@@ -165,7 +165,7 @@ class SeriesOfColumns(Series):
     def _sensitive(self, work: Work) -> list[np.ndarray]:
         """Return hashes of the values of every sensitive column, in the order of row_id."""
         found = []
-        for column in work.guaranteed.sensitive:
+        for column in work.demand.sensitive:
             told = work.warehouse.arrays(
                 "history/persons.sql", relation=work.relation, stream=KEY, columns=["copy"], by=[], sensitive=[column]
             )
@@ -246,7 +246,7 @@ class SeriesOfColumns(Series):
             "history/rows_of_columns.sql", "rows", tonight=self.rows, opened=new, texts=texts, relation=work.relation,
             kept=relation_of(work, remembered.RECORDS, before and before.records),
             kept_texts=relation_of(work, remembered.COLUMNS, before and before.columns),
-            read=work.warehouse.count(work.guaranteed.original),
+            read=work.warehouse.count(work.demand.original),
             columns=[(f"v{place}", place, c) for place, c in enumerate(columns, 1)],
         )  # fmt: skip
 
@@ -300,7 +300,7 @@ def _published(work: Work) -> list[Column]:
     """Return the columns that a row has a class in, in the types of staging."""
     types = dict(work.warehouse.describe(work.relation))
     strata = [column for column in work.by if isinstance(column, Column)]
-    as_it_is = [*strata, *work.guaranteed.of_seats]
+    as_it_is = [*strata, *work.demand.of_seats]
     own = [replace(column, type=types[column.staged]) for column in as_it_is]
     return [*(replace(column, type="DOUBLE") for column in work.columns), *own]
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select
+from sqlmicro.group.records import Seated
 from sqlmicro.history import changes, counts, features, remembered, seats
 from sqlmicro.history.changes import Read
 from sqlmicro.history.compared import NAME, Compared
@@ -36,7 +37,6 @@ from sqlmicro.history.union import KEY
 from sqlmicro.missing import coarsen
 from sqlmicro.missing.vectors import Scales
 from sqlmicro.pipeline import Run
-from sqlmicro.records import Seated
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
@@ -214,9 +214,9 @@ class Series:
             return work.relation
         row_id = self._persons(work, [])[0]["row_id"][left]
         rows = work.load(pa.table({"row_id": row_id}), "left", "filled with who has waited for her pattern")
-        alone = work.run("history/cohort.sql", "waited", relation=work.before, cohort=rows)
+        alone = work.run("history/cohort.sql", "waited", relation=work.compared, cohort=rows)
         own = {"row_id", "record", *(column.staged for column in work.columns)}
-        others = [Column(name, kind, name) for name, kind in work.warehouse.describe(work.before) if name not in own]
+        others = [Column(name, kind, name) for name, kind in work.warehouse.describe(work.compared) if name not in own]
         stream = f"sqlmicro_{work.prefix}_patterns"
         work.warehouse.set_key(stream, self.key)
         found = coarsen.by_pattern(
@@ -232,13 +232,13 @@ class Series:
     ) -> tuple[Mapping[str, np.ndarray], np.ndarray | None, np.ndarray | None]:
         """Return who the records are about, what may not differ within a class, and what their seats keep."""
         work.warehouse.set_key(KEY, self.key)
-        sensitive = list(work.guaranteed.of_seats)
+        sensitive = list(work.demand.of_seats)
         persons = work.warehouse.arrays(
             "history/persons.sql", relation=work.relation, stream=KEY, columns=["copy"], by=[*work.by, *alike],
             sensitive=sensitive,
         )  # fmt: skip
         strata = persons["stratum"] if work.by or alike else None
-        if person := list(work.guaranteed.person):
+        if person := list(work.demand.person):
             whose = work.warehouse.arrays("history/whose.sql", relation=work.relation, stream=KEY, person=person)
             persons = {**persons, "person": whose["person"]}
         return persons, strata, persons["sensitive"] if sensitive else None
@@ -338,14 +338,14 @@ class _Made:
         work, labels = self.work, self.night.labels
         sits, row_id = labels >= 0, self.persons["row_id"]
         classes, hashes, many = np.concatenate([self.empty, self._unread()]).T
-        first = work.warehouse.count(work.guaranteed.original)
+        first = work.warehouse.count(work.demand.original)
         added = np.repeat(classes, many)
         empty = pa.table({
             "row_id": first + np.arange(len(added)), "label": added.astype(np.int32), "value": np.repeat(hashes, many),
         })  # fmt: skip
         seated = pa.table({"row_id": row_id[sits], "label": labels[sits]})
         groups = pa.concat_tables([seated, empty.select(["row_id", "label"]).cast(seated.schema)])
-        sensitive = list(work.guaranteed.of_seats)
+        sensitive = list(work.demand.of_seats)
         own = {c.staged for c in (*self.strata, *sensitive)}
         types = dict(work.warehouse.describe(work.relation))
         others = [name for name in types if name not in (*own, "row_id", "record")]

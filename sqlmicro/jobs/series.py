@@ -482,6 +482,7 @@ def _refuse_of_others(step: PlannedStep) -> None:
         (step.method.name in coded and given.get("value") is None, "a threshold by tonight's values", "Give --value X"),
         (step.method.name in coded and given.get("replacement") in ("mean", "median"),
          f"the {given.get('replacement')} of tonight's tail", "Use --replacement threshold or label"),
+        (given.get("where_risk") is not None, "the risks of records, which others change", "Leave out --where-risk"),
     )  # fmt: skip
     for depends, got, do in found:
         if depends:

@@ -74,7 +74,7 @@ def apply_recoding(
     _refuse_unlike(work, found, k, where)
     coded = found.method in ("top-code", "bottom-code")
     if coded:
-        if work.more_than_k:
+        if work.demand.more_than_k:
             raise ParameterError(work.where, "guarantees are about classes", "a recoding of tails, which makes none")
         kept, unknown = applied.tails(work, found, k)
     else:
@@ -104,7 +104,7 @@ def _refuse_unlike(work: Work, found: Recoding, k: int, where: str) -> None:
     if found.k is not None and k < found.k:
         raise ParameterError(f"{work.where}, k", f"must be at least that of the recoding, {found.k}", str(k),
                              f"Give --k {found.k}")  # fmt: skip
-    if found.promised.limits and found.promised != Promised.of(work.guaranteed.options):
+    if found.promised.limits and found.promised != Promised.of(work.demand.options):
         limits = " ".join(f"--{name.replace('_', '-')} {limit:g}" for name, limit in found.promised.limits.items())
         do = f"Give --sensitive {','.join(found.promised.sensitive)} {limits}"
         raise ParameterError(where, "classes keep what the recoding was made with", "another guarantee", do)

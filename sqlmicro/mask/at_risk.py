@@ -42,7 +42,7 @@ class AtRisk:
             When the risks are not there, not those of the table as it is, or not of all its records.
         """
         asked = bound(self.where_risk, work.where)
-        params: dict[str, Any] = {"measures": self._measures(work), "members": _members(work), **asked.by_operator}
+        params: dict[str, Any] = {"measures": self._measures(work), "members": work.members(), **asked.by_operator}
         found = work.run("mask/at_risk.sql", "at_risk", **params)
         self._note(work, work.warehouse.count(found))
         return found
@@ -58,7 +58,7 @@ class AtRisk:
         import numpy as np
 
         asked = bound(self.where_risk, work.where)
-        params: dict[str, Any] = {"measures": self._measures(work), "members": _members(work)}
+        params: dict[str, Any] = {"measures": self._measures(work), "members": work.members()}
         found = work.warehouse.arrays("mask/at_risk.sql", **params, **asked.by_operator)
         everybody = work.warehouse.arrays("mask/at_risk.sql", **params, **{word: [] for word in asked.by_operator})
         self._note(work, len(found["row_id"]))
@@ -72,10 +72,10 @@ class AtRisk:
 
     def _measures(self, work: Work) -> Name:
         table, measure = self._table(work), COLUMNS[self.risk]
-        columns = dict(work.warehouse.describe(work.guaranteed.original))
+        columns = dict(work.warehouse.describe(work.demand.original))
         identity = KNOWN_BY if KNOWN_BY in columns else "record"
         measures = work.run(
-            "mask/record_measures.sql", "measures", original=work.guaranteed.original, risks=table.name,
+            "mask/record_measures.sql", "measures", original=work.demand.original, risks=table.name,
             key=table.key, identity=identity, measure=measure,
         )  # fmt: skip
         text = "SELECT count(*) FILTER (WHERE NOT known), count(*) FROM {{ m | ident }}"
@@ -91,8 +91,6 @@ class AtRisk:
     def _table(self, work: Work) -> RiskTable:
         """Return the table of risks, which has to be of the source as it is now."""
         where, warehouse, source = f"{work.where}, risk_table", work.warehouse, work.source
-        if work.series or work.nights:
-            raise InputError(f"{work.where}, where_risk", "does not go with --series", "a night of one")
         if not isinstance(warehouse, DuckDBWarehouse) or source.is_file or source.is_frame:
             must = "the records must be those of a table in a DuckDB database, which the risks are beside"
             raise InputError(where, must, repr(source.label), "Register the file, and run audit --per-record")
@@ -106,7 +104,7 @@ class AtRisk:
             must = "needs a table with a key, so that a record is found again"
             do = "Give it a primary key, or a column that numbers its records, and measure the risks again"
             raise InputError(f"{work.where}, where_risk", must, "records that are only numbered", do)
-        known = names_of(work.guaranteed.known)
+        known = names_of(work.demand.known)
         if [name.lower() for name in known] != [name.lower() for name in found.key]:
             do = f"Give --row-key {','.join(found.key)}"
             raise InputError(where, f"knows records by {', '.join(found.key)}", ", ".join(known) or "no key", do)
@@ -114,13 +112,6 @@ class AtRisk:
             must = f"{source.label!r} must be as it was when its risks were measured"
             raise InputError(where, must, "other columns or records", _AGAIN)
         return found
-
-
-def _members(work: Work) -> Name:
-    """Return which records are treated together: those of a household or person, or each alone."""
-    if work.part.level:
-        return work.part.level.members
-    return work.run("mask/each_alone.sql", "alone", view=True, relation=work.relation)
 
 
 def asked_for(where_risk: str | None, risk: Risk, risk_table: str) -> AtRisk | None:
@@ -145,15 +136,14 @@ def only(work: Work, asked: AtRisk | None, treat: Callable[[], object], *, apart
     if asked is None:
         treat()
         return
-    chosen, whole, first = asked.records(work), work.relation, work.first
+    chosen, whole = asked.records(work), work.records
     if not work.warehouse.count(chosen):
         return
     if apart:
-        work.relation = work.run("mask/treated.sql", "treated", relation=whole, chosen=chosen)
-        work.first = []  # their numbers have gaps, and they are in no order
+        work.relation = work.run("mask/treated.sql", "treated", relation=whole.relation, chosen=chosen)
     treat()
-    work.relation, work.first = whole, first
+    work.records = whole
     for number, (column, (values, name)) in enumerate([*work.outcome.values.items()], 1):
         into = f"with_untreated_{number}"
-        work.replace(column, work.run("mask/untreated.sql", into, relation=whole, chosen=chosen, values=values,
+        work.replace(column, work.run("mask/untreated.sql", into, relation=whole.relation, chosen=chosen, values=values,
                                       column=column, name=name))  # fmt: skip

@@ -177,7 +177,7 @@ def _text(number: float) -> str:
 def _whole(work: Work, method: str, k: int | None, columns: list[RecodedColumn], *, boxes: list[Box] | None = None,
            classes: list[LocalClass] | None = None) -> Recoding:  # fmt: skip
     by = [Stratum(column.name, column.type) for column in everybody.strata(work)]
-    promised = Promised.of(work.guaranteed.options)
+    promised = Promised.of(work.demand.options)
     return written(Recoding(1, method, k, columns, by, promised, boxes, classes), work.where)  # type: ignore[arg-type]
 
 
@@ -190,7 +190,7 @@ def refuse_more(work: Work, *, population: bool, relaxed: bool = False, by_class
         With what it does not go with.
     """
     got = "--population" if population else "--relaxed: equal values go to both sides" if relaxed else ""
-    if by_class and (work.part.level or work.part.above or work.part.guides):
+    if by_class and (work.in_levels or work.records.guides):
         got = "columns of a person or household, which are grouped apart"
     if got:
         raise ParameterError(f"{work.where}, recoding_to", "says what the values of a record become", got,

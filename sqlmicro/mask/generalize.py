@@ -194,7 +194,7 @@ def _refuse_without_k(work: Work, request: Request) -> None:
     """Refuse what goes with --until-k only."""
     if request != Request(0):
         raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k", _GIVE_K)
-    if work.guaranteed.options.asked:
+    if work.demand.options.asked:
         raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k", _GIVE_K)
 
 

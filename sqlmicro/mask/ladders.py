@@ -57,7 +57,7 @@ def rules(work: Work, given: dict[Kind, tuple[str, ...]]) -> dict[Column, list[R
     found: dict[Column, list[Rule]] = {}
     for kind, items in given.items():
         where = f"{work.where}, {kind}"
-        for column, text in settings_by_column(work.part.step, items, where, WRITTEN):
+        for column, text in settings_by_column(work.step.columns, items, where, WRITTEN):
             if column not in work.columns:
                 continue
             rule = Rule(column, kind, _argument(column, kind, text, where), where)

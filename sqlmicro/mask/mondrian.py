@@ -100,7 +100,7 @@ def mondrian(
         must = "does not go with a population: a member of it must be in one group only"
         raise ParameterError(f"{work.where}, relaxed", must, "both", "Leave one of them out")
     if asked.limits:  # members of a population have no columns of the levels below; the classes they hold are of k
-        work.part, size = replace(work.part, guides=()), k
+        work.records, size = replace(work.records, guides=()), k
     else:
         size = class_size.settle(work, k)
     if recoding_to:
@@ -225,7 +225,7 @@ def _coordinates(work: Work, of: Point) -> tuple[Points, np.ndarray]:
     """Return the points that are cut, and their columns (n, p), each from 0 to 1, missing values beyond."""
     import numpy as np
 
-    columns = [*work.columns, *work.part.guides]
+    columns = [*work.columns, *work.records.guides]
     numeric = [column for column in columns if column.numeric]
     ordinal = [(column, column.type) for column in columns if column.family == "enum"]
     others = [column for column in columns if not column.numeric and column.family != "enum"]

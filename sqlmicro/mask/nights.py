@@ -16,13 +16,14 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.group.records import Seater, seat
 from sqlmicro.mask import applied, decided
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import from_text
 from sqlmicro.missing.vectors import Scales
-from sqlmicro.records import Seater, seat
 from sqlmicro.registry import Method
 from sqlmicro.system.reporting import as_json
 from sqlmicro.work import Claim, Outcome, Terms, Work
@@ -54,7 +55,7 @@ def run_tonight(work: Work, method: Method, settings: Mapping[str, Any], k: int,
     """Run a method in a night of a series: on who comes in tonight, on all, or as it was decided the first night."""
     if isinstance(seater, Cohorts):
         seater.admitted(work, lambda: method.function(work, **settings))
-    elif work.series or work.nights:
+    elif isinstance(seater, FileSeries | Nights):
         method.function(work, **settings)
     elif method.stage == "group":
         _seat_groups(work, method, settings, seater)
@@ -75,8 +76,7 @@ def _seat_groups(work: Work, method: Method, settings: Mapping[str, Any], seater
         raise ParameterError("--series", must, f"--representative {settings['representative']}", "Leave it out")
 
     def grouped() -> np.ndarray:
-        first = copy(work)
-        first.prefix, first.outcome = f"{work.prefix}_first", Outcome()
+        first = work.again("first")
         method.function(first, **settings)
         columns = [(column, "r") for column in everybody.strata(work)]
         (values,) = {found for found, _ in first.outcome.values.values()}
@@ -142,7 +142,7 @@ def _as_recoded(work: Work, outcome: Outcome, method: Method) -> Name:
     ]
     return work.run(
         "mask/recoded_night.sql", "recoded_night", relation=work.relation, values=values, columns=taken,
-        others=[*everybody.strata(work), *work.guaranteed.of_nights], partial=method.name == "suppress",
+        others=[*everybody.strata(work), *work.demand.of_nights], partial=method.name == "suppress",
     )  # fmt: skip
 
 
@@ -153,8 +153,7 @@ def _with_cohort(work: Work, night: Work, method: Method, settings: Mapping[str,
     """
     import pyarrow as pa
 
-    cohort = copy(work)
-    cohort.prefix, cohort.outcome = f"{work.prefix}_cohort", Outcome()
+    cohort = work.again("cohort")
     found = work.warehouse.arrays("mask/recoded_strata.sql", relation=night.relation, strata=everybody.strata(work))
     if settings.get("hierarchy"):
         left = left & found["known"]  # of a value that is in no hierarchy nothing is guessed
@@ -174,7 +173,7 @@ def _with_cohort(work: Work, night: Work, method: Method, settings: Mapping[str,
         return night.relation
     return work.run(
         "mask/with_cohort.sql", "with_cohort", relation=night.relation, cohort=made, columns=columns,
-        others=[*everybody.strata(work), *work.guaranteed.of_nights],
+        others=[*everybody.strata(work), *work.demand.of_nights],
     )  # fmt: skip
 
 
@@ -196,8 +195,7 @@ def _recoded(work: Work, method: Method, settings: Mapping[str, Any], seater: Se
         seater.recoding = json.dumps(as_json(work.outcome.recoding if says else decided.of_suppressed(work)))
         if not says:
             return work
-    again = copy(work)
-    again.prefix, again.outcome = f"{work.prefix}_again", Outcome()
+    again = work.again("again")
     assert seater.recoding is not None
     found = from_text(seater.recoding)
     again.outcome.recoding = found if settings.get("recoding_to") else None

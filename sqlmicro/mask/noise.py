@@ -6,7 +6,6 @@ from math import ceil, exp, log2
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.database import risk_tables
-from sqlmicro.database.carried import measured
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import at_risk
 from sqlmicro.missing.standardise import steady
@@ -152,12 +151,12 @@ def _add_noise(
     import numpy as np
 
     if kind == "uncorrelated":
-        found = measured(work.nights, f"{work.prefix} variances", lambda: [_variance(work, c) for c in work.columns])
+        found = work.once(f"{work.prefix} variances", lambda: [_variance(work, c) for c in work.columns])
         sizes = [steady(np.array([[size]]))[0, 0] for size in found]
         streams = [Stream((column,), also=size) for column, size in zip(work.columns, sizes, strict=True)]
         work.replace_all(work.columns, _add(work, work.drawn(*streams), np.diag(amount * np.sqrt(sizes))))
         return
-    moments = measured(work.nights, f"{work.prefix} moments", lambda: _moments_told(work))
+    moments = work.once(f"{work.prefix} moments", lambda: _moments_told(work))
     means, covariance = np.array(moments["means"]), np.array(moments["covariance"])
     size = steady(covariance)
     weights, factors = amount * root(size), np.ones(len(means))

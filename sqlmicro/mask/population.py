@@ -87,7 +87,7 @@ def _refuse_several(work: Work, where: str, table: Source) -> None:
         Where it says whose rows they are.
     """
     there = {column.name.lower(): column for column in table.columns}
-    whose = [there.get(column.name.lower()) for column in work.guaranteed.person]
+    whose = [there.get(column.name.lower()) for column in work.demand.person]
     if not whose or None in whose:
         return
     text = (
@@ -108,13 +108,13 @@ def _refuse_nobody(work: Work) -> None:
     InputError
         With how many there are.
     """
-    if not (person := list(work.guaranteed.person)):
+    if not (person := list(work.demand.person)):
         return
     text = (
         "SELECT count(*) FROM {{ r | ident }} "
         "WHERE false{% for column in c %} OR {{ column | ident }} IS NULL{% endfor %}"
     )
-    if lacks := int(work.warehouse.query("population", text, r=work.guaranteed.original, c=person)[0][0]):
+    if lacks := int(work.warehouse.query("population", text, r=work.demand.original, c=person)[0][0]):
         must = "counts how many of the population are present, so that each record says whose it is"
         raise InputError(
             f"{work.where}, max_delta", must, f"{lacks:,} records that lack it", "Leave them out in a view"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.database.carried import measured
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
@@ -76,7 +74,7 @@ def pseudonymise(
     if key_file not in known:  # what is asked for, or comes through a pipe, is there once
         known[key_file] = _read_key(work.where, key_file)
     secret = known[key_file]
-    work.warehouse.set_pads(*pads(_of_epoch(work, secret)))
+    work.warehouse.set_pads(*pads(work.epoch_key(secret)))
     work.outcome.key_fingerprint = secret.fingerprint
     values = work.run(
         "mask/pseudonyms.sql",
@@ -89,22 +87,6 @@ def pseudonymise(
     work.outcome.text = list(work.columns)
     work.outcome.claims = [Claim((), "masked")]
     return work.outcome
-
-
-def _of_epoch(work: Work, secret: secrets.Secret) -> bytes:
-    """Return the key; in a series one that is derived of it for the epoch.
-
-    Raises
-    ------
-    InputError
-        When the nights before had another key.
-    """
-    if work.nights is None:
-        return secret.value
-    if measured(work.nights, f"{work.prefix} key", lambda: secret.fingerprint) != secret.fingerprint:
-        must = "an epoch of a series has one key: by another one everybody would come anew"
-        raise InputError(f"{work.where}, key", must, "another", "Give the key it began with, or begin a new --epoch")
-    return hmac.digest(secret.value, f"sqlmicro epoch {work.nights.epoch}".encode(), "sha256")
 
 
 def _read_key(where: str, key_file: str | None) -> secrets.Secret:

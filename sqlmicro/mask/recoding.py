@@ -206,7 +206,7 @@ def _counted(
     import numpy as np
 
     if pairs := PersonsOfCells.of(work, cells, key):
-        read.say_without_person(work, work.guaranteed)
+        read.say_who_counts_as_one(work)
         rules = Rules(k, np.unique(pairs.person, return_inverse=True)[1].astype(np.int64))
         return rules, replace(Tally.of(rules, pairs.cell, len(n)), sizes=n)
     rules = read.with_households(work, read.rules(work, k).asked)

@@ -75,7 +75,7 @@ def sample(
     if (fraction is None) == (size is None):
         got = "none of them" if size is None else "both"
         raise ParameterError(f"{work.where}, size", "needs one of --fraction and --size", got)
-    if work.nights is not None:
+    if work.demand.each_alone:
         return _of_nights(work, fraction or 0.0, weight_column)
     rows = work.warehouse.count(work.relation)
     wanted = size if size is not None else floor((fraction or 0) * rows + 0.5)

@@ -104,7 +104,7 @@ def shift_dates(
     stream = f"sqlmicro_offsets_{days}"
     work.warehouse.set_key(stream, hmac.digest(secret.value, f"sqlmicro offsets {days}".encode(), sha256).hex()[:32])
     offsets = work.run(
-        "mask/person_offsets.sql", "offsets", original=work.guaranteed.original, person=person, stream=stream,
+        "mask/person_offsets.sql", "offsets", original=work.demand.original, person=person, stream=stream,
         within=days,
     )  # fmt: skip
     dates = work.relation
@@ -141,7 +141,7 @@ def _unshifted(work: Work, texts: Sequence[str]) -> list[float]:
 
 def _person(work: Work) -> Sequence[Column]:
     """Return the columns that say whose record it is; their text has to be the same in every table."""
-    person = work.guaranteed.person
+    person = work.demand.person
     if not person:
         raise ParameterError(
             f"{work.where}, person", "must say whose dates are moved together", "none",
@@ -157,7 +157,7 @@ def _person(work: Work) -> Sequence[Column]:
 
 def _refuse_others(work: Work) -> None:
     """Refuse what has no days, and dates of a household: moved with one person, they would be wrong for the others."""
-    if work.part.level is not None and work.part.level.unit == "household":
+    if work.unit == "household":
         names = ", ".join(column.name for column in work.columns)
         raise InputError(
             work.where, "moves dates with the person, not those of a household", names,

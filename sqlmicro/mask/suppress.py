@@ -138,7 +138,7 @@ def suppress(
     cost, members = _weights(work, importance), None
     if where_risk is not None:
         _take_out(work, at_risk.AtRisk(where_risk, risk, risk_table))
-    if asked.limits or work.more_than_k:
+    if asked.limits or work.demand.more_than_k:
         members = everybody.read(work, asked) if asked.population else None
         _keep(work, k, cost, asked, members)
     else:
@@ -169,9 +169,9 @@ def _in_population(
         given, other = ("max_risk", "weight") if weight is None else ("weight", "max_risk")
         shown = "--" + other.replace("_", "-")
         raise ParameterError(f"{work.where}, {given}", f"goes with {shown}", "none", f"Give {shown}")
-    if max_risk is not None and work.guaranteed.person:
+    if max_risk is not None and work.demand.person:
         raise ParameterError(f"{work.where}, max_risk", "is the risk of a record, not of a person", "--person")
-    if max_risk is not None or work.more_than_k or work.part.above or counted.limits:
+    if max_risk is not None or work.demand.more_than_k or work.records.classes or counted.limits:
         must = "does not go with guarantees, which hold of classes over all columns, NULL being a value"
         if subsets is not None:
             raise ParameterError(f"{work.where}, subsets", must, str(subsets))
@@ -286,7 +286,7 @@ def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
     import numpy as np
 
     must = "is written COLUMN=COST, where COST must be a number above 0"
-    found = numbers_by_column(work.part.step, importance, f"{work.where}, importance", must)
+    found = numbers_by_column(work.step.columns, importance, f"{work.where}, importance", must)
     return np.array([found.get(column, 1.0) for column in work.columns])
 
 

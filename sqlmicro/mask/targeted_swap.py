@@ -56,7 +56,7 @@ def swap_households(work: Work, asked: Targeted) -> None:
     if not asked.risk_columns and asked.at_risk is None:
         must = "needs what is rare, or the records at risk"
         raise ParameterError(f"{where}, risk_columns", must, "none", "Give --risk-columns A,B or --where-risk '> 0.2'")
-    if len(work.columns) != len(work.task.columns):
+    if len(work.columns) != len(work.draws.task.columns):
         raise InputError(
             where, "the regions of a household are the same for all its members", "columns that differ within some",
             "Leave these out of --columns, or correct them",
@@ -96,8 +96,7 @@ def _households(work: Work, asked: Targeted, regions: Sequence[Column]) -> tuple
     """Return the households in the order of their row_id, and their row_id."""
     import numpy as np
 
-    level, n_levels = work.part.level, len(regions)
-    members = level.members if level else work.run("mask/each_alone.sql", "alone", view=True, relation=work.relation)
+    n_levels, members = len(regions), work.members()
     profiles, strata = _profiles(work, asked.similar), [column for column in work.by if isinstance(column, Column)]
     columns = list(dict.fromkeys([*regions, *(c for profile in profiles for c in profile), *strata]))
     draws = [f"draw_{number}" for number in range(1, n_levels + 1)]
@@ -149,14 +148,15 @@ def _risks(
         measure, risky = asked.at_risk.units(work, row_id)
         risk = 1 / np.maximum(measure, 1) if asked.at_risk.risk == "class-size" else measure
         return np.tile(risk, (levels, 1)), np.where(risky, 0, levels)
-    there = dict(work.warehouse.describe(work.before))
+    records = work.demand.units.records if work.demand.units else work.relation
+    there = dict(work.warehouse.describe(records))
     rare = [work.kept(name, "risk_columns") for name in asked.risk_columns]
     lacking = [column.name for column in rare if column.staged not in there]
     if lacking:
         where = f"{work.where}, risk_columns"
         raise ParameterError(where, "must be columns that are released", ", ".join(lacking), "Keep them")
     found = work.warehouse.arrays(
-        "mask/region_risks.sql", relation=work.before, members=members,
+        "mask/region_risks.sql", relation=records, members=members,
         levels=[[*rare, *regions[: at + 1]] for at in range(levels)],
     )  # fmt: skip
     risk = np.array([found[f"risk_{at}"] for at in range(1, levels + 1)], dtype=float)

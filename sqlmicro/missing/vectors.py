@@ -99,7 +99,7 @@ def all_at_once(work: Work, scales: Scales, importance: Mapping[Column, float]) 
     values = {column: int(arrays[column.staged].max()) + 1 for column in scales.nominal}
     _refuse_wide(work, len(row_id), values)
     made = _Coordinates(importance, values, {})
-    found = {column: made.of(column, arrays.pop(column.staged)) for column in (*work.columns, *work.part.guides)}
+    found = {column: made.of(column, arrays.pop(column.staged)) for column in (*work.columns, *work.records.guides)}
     return Vectors(row_id, work.stratum_numbers(len(row_id)), found)
 
 

@@ -50,7 +50,7 @@ class Anew:
         Records of a series keep the combination that the search decided: means would tell who comes or leaves. So do
         all where some numbers keep `own` values. Numbers alone are placed by their `steps`, or grouped.
         """
-        if work.series or own or not cells.numeric or (steps and not cells.nominal):
+        if work.demand.files or own or not cells.numeric or (steps and not cells.nominal):
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
         apart = tuple(steps.get(column) for column in cells.numeric)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
@@ -133,7 +132,7 @@ def make_cells(
     scales = _by_scale(work, numeric, nominal)
     numeric_columns, nominal_columns = ([column for column in work.columns if column in scale] for scale in scales)
     strata = [column for column in work.by if isinstance(column, Column)]
-    averaged = _averaged(work, [column for column in work.part.above if column in scales[0]])
+    averaged = _averaged(work, [column for column in work.records.classes if column in scales[0]])
     in_tables = [column for column in strata if column not in averaged]
     nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
@@ -143,9 +142,9 @@ def make_cells(
     relation = occurring(work, work.relation, key, "cells")
     own = [column for column in own_key if isinstance(column, Column)]
     original = relation
-    if guides or work.begun != work.relation:
-        original = occurring(work, work.begun, own, "original_cells")
-    few = [] if work.series else scattered(work, original, nominal_columns, [*nominal, *by], k)
+    if guides or work.compared != work.relation:
+        original = occurring(work, work.compared, own, "original_cells")
+    few = [] if work.demand.files else scattered(work, original, nominal_columns, [*nominal, *by], k)
     nominal_columns = [column for column in nominal_columns if column not in few]
     few = [column for column in few if column in work.columns]
     read = work.warehouse.small.arrays(
@@ -168,20 +167,20 @@ def make_cells(
         relation, original, weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns, numeric_columns, key, n, read["stratum"], codes, raw, standardise(raw, n),
         weight_column, weight * n.sum() / (weight @ n), indicators(codes, n, k), float(weight @ n / n.sum()),
-        [column for column in work.part.step if column not in work.columns], few, standardise(places, n), of(guides),
+        [column for column in work.step.columns if column not in work.columns], few, standardise(places, n), of(guides),
         PersonsOfCells.of(work, work.warehouse.hand_over(relation), key),
     )  # fmt: skip
 
 
 def _guides(work: Work, numeric: Sequence[Column]) -> list[Column | str]:
     """Return what tells which units are near beside their own columns, and have it in the relation of the work."""
-    level, part = work.part.level, work.part
-    if level is None or part.above:
+    units = work.demand.units
+    if units is None or work.records.classes:
         return []
     work.relation = work.run(
-        "safe/counted_units.sql", "counted_units", view=True, relation=work.relation, members=level.members
+        "safe/counted_units.sql", "counted_units", view=True, relation=work.relation, members=work.members()
     )
-    return [*(column for column in part.guides if column in numeric), "records"]
+    return [*(column for column in work.records.guides if column in numeric), "records"]
 
 
 def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequence[str], k: int) -> list[Column]:
@@ -192,7 +191,7 @@ def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequenc
     by; nor are all of them, since something must be left to place records by.
     """
     meant = {name.lower() for name in named}
-    divided = [column for column in work.by if column not in work.part.above]
+    divided = [column for column in work.by if column not in work.records.classes]
     free = [column for column in columns if column not in divided and column.name.lower() not in meant]
     if not free:
         return []
@@ -276,10 +275,10 @@ def checked_weights(work: Work, weights: str | None) -> Column | None:
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
     """Return the numeric and the nominal columns of the step; the report says which is which of this level."""
     # Every night of a series has the scales of the first one: else its values could become others, or means.
-    proposed = measured(work.nights, "scales", lambda: {
+    proposed = work.once("scales", lambda: {
         found.column.name: found.scale[0] for found in profile_columns(work.warehouse, work.source)
     })  # fmt: skip
-    found = split_scales(work.part.step, proposed, numeric, nominal, work.where)
+    found = split_scales(work.step.columns, proposed, numeric, nominal, work.where)
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         names = [column.name for column in columns if column in work.columns]
         if names:
@@ -292,5 +291,5 @@ def _averaged(work: Work, columns: Sequence[Column]) -> list[Column]:
     if not columns:
         return []
     text = 'SELECT {{ columns | listed("count(DISTINCT {}), ") }}0 FROM {{ relation | ident }}'
-    ((*values, _),) = work.warehouse.query("distinct", text, columns=columns, relation=work.begun)
+    ((*values, _),) = work.warehouse.query("distinct", text, columns=columns, relation=work.compared)
     return [column for column, count in zip(columns, values, strict=True) if count > OWN_VALUES_AT_MOST]

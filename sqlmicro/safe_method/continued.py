@@ -40,7 +40,7 @@ def approach(work: Work, cells: Cells, settings: Settings, asked: Way, others: M
     ParameterError
         With the reason.
     """
-    if not work.series:
+    if not work.demand.files:
         return asked
     where = f"{work.where}, series"
     if asked == "cluster":

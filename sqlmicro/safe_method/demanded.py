@@ -31,7 +31,7 @@ def demanded(work: Work, method: str, invented: float | None, max_inference: flo
                 "Use --method search",
             )
         return None
-    if work.part.level or work.part.above:
+    if work.in_levels:
         if invented or max_inference is not None:
             raise ParameterError(
                 f"{work.where}, invented or max_inference",

@@ -118,7 +118,7 @@ def points(
     place = values.pop("row_id").astype(np.int64)
     records = here.warehouse.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=[])["n"].astype(np.int64)
     whole = Points(work, here, key, values, here.stratum_numbers(len(place)), records, None, place, cells)
-    if work.more_than_k:
+    if work.demand.more_than_k:
         found = work.warehouse.arrays(
             "mask/cells_of_records.sql", relation=work.relation, cells=work.warehouse.hand_over(cells), columns=key,
             weights=[],

@@ -264,7 +264,7 @@ def _nearest(
 
 def _deniable(work: Work, one: Candidate, k: int, asked: Asked | None) -> Deniable | None:
     """Return what is claimed of a candidate so that it can be denied."""
-    return Deniable(one.own, k, work.begun, asked.limits) if one.own and asked else None
+    return Deniable(one.own, k, work.compared, asked.limits) if one.own and asked else None
 
 
 def _keep_others(
@@ -295,7 +295,7 @@ def _try_all(
 ) -> None:
     """Try every grouping in every way, and, with settings for it, the direct search."""
     work, cells = trial.work, trial.cells
-    with_database = bool(work.series or work.part.above)
+    with_database = bool(work.demand.files or work.records.classes)
     search = direct.Search.of(work, cells, k, least, settings, asked) if settings and not with_database else None
     for result, spent in made(work, makers, search):
         if isinstance(result, Grouping):
@@ -304,8 +304,8 @@ def _try_all(
             _place(trial, result, spent, numbers, settings)
     if settings and with_database:
         meter = Meter()
-        if work.series:
-            placement = continued.place(work, work.series, cells, k, least, settings, asked)
+        if work.demand.files:
+            placement = continued.place(work, work.demand.files, cells, k, least, settings, asked)
         else:
             placement = inside.place(work, cells, least, settings)
         _place(trial, placement, meter.read(), numbers, settings)
@@ -341,7 +341,7 @@ def _place(
         f"search: {number(placement.moved, unit)} moved to another combination of the nominal columns"
         + (f" and {own}" if own else "")
     )
-    if trial.means and work.part.above:
+    if trial.means and work.records.classes:
         work.note(
             "the means of subgroups are measured, but the search does not keep them: records stay with their household "
             "or person"
@@ -390,7 +390,7 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
     outcome.told = Chosen([one.row() for one in found], best.number, released)
     for warning in warnings(kept_deviations(moments), helps):
         work.note(warning)
-    if best.dropped and work.series:
+    if best.dropped and work.demand.files:
         work.note(f"{best.dropped:,} records have no place tonight: with them the file would change by fewer than {k}")
     elif best.dropped:
         bias = [f"{name} {100 * (after[1][name] / total - 1):+.2f} %" for name, total in before[1].items() if total]
@@ -402,9 +402,9 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
 
 def _not_told(work: Work, best: Candidate) -> str:
     """Return what the release does not tell."""
-    if not work.part.above:
+    if not work.records.classes:
         return best.disclosure
-    above = ", ".join(column.name for column in work.part.above)
+    above = ", ".join(column.name for column in work.records.classes)
     return (
         f"the values of {above} are others for some: whether a released combination of all columns occurred, the "
         "release does not tell"

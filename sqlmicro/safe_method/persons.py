@@ -33,7 +33,7 @@ class Crowd:
 
         if cells.persons:
             return cls(cells.persons.cell, cells.persons.person)
-        persons = read.rules(work, k).persons if work.guaranteed.person else None
+        persons = read.rules(work, k).persons if work.demand.person else None
         if persons is None:
             return None
         found = work.warehouse.arrays(

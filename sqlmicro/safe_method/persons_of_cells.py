@@ -35,7 +35,7 @@ class PersonsOfCells:
     @classmethod
     def of(cls, work: Work, cells: Name, key: Sequence[Column | str]) -> PersonsOfCells | None:
         """Read them where the records are elsewhere, as `cells` are; None where records are counted, or are here."""
-        if not work.guaranteed.person or work.warehouse.small is work.warehouse:
+        if not work.demand.person or work.warehouse.small is work.warehouse:
             return None
         return cls(**read_by_cell(work, cells, key, "safe/persons_of_cells.sql"))
 
@@ -52,7 +52,7 @@ def read_by_cell(
     work: Work, cells: Name, key: Sequence[Column | str], template: str, **params: object
 ) -> dict[str, np.ndarray]:
     """Read numbers of records by the cells and the persons that they have."""
-    asked, own = work.guaranteed, work.guaranteed.person
+    asked, own = work.demand, work.demand.person
     members = work.run(
         "load/members.sql", "persons", relation=asked.original, key=own, keys=[(own, own)], persons=[]
     )  # fmt: skip

@@ -57,7 +57,7 @@ class MissedError(InputError):
             f"{int(missed.sum()):,} of {len(missed):,} classes that do not, whoever sits where",
             "Use a larger --k, fewer columns, or ask for less",
         )
-        short = np.unique(strata[missed[seats]]).tolist() if work.part.level or work.part.above else []
+        short = np.unique(strata[missed[seats]]).tolist() if work.in_levels else []
         groups = {stratum: len(np.unique(seats[strata == stratum])) for stratum in short}
         found.larger = {one: int((strata == one).sum()) // (many - 1) for one, many in groups.items() if many > 1}
         return found
@@ -91,7 +91,7 @@ def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> n
     import numpy as np
 
     strata = int(cells.strata.max()) + 1
-    if not work.more_than_k:
+    if not work.demand.more_than_k:
         return np.full(strata, k)
     if weights:
         raise ParameterError(f"{work.where}, weights", "goes neither with persons nor with guarantees", "both")
@@ -103,7 +103,7 @@ def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> n
     refuse_impossible(work, rules.asked)
     records = records_of(rules)
     size, asked = max(bound(rules, records).size, _units_for(rules, records)), rules.asked
-    of_levels = bool(asked.members or (asked.sensitive and work.part.above))
+    of_levels = bool(asked.members or (asked.sensitive and work.records.classes))
     if asked.persons is None and not of_levels:
         return np.full(strata, size)
     stratum, least = work.stratum_numbers(records), np.full(strata, size)
@@ -155,10 +155,7 @@ def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
     """Return the same from how many records the persons of every stratum have."""
     import numpy as np
 
-    if level := work.part.level:
-        read.say_alike(work, level, read.alike(work, level))
-    else:
-        read.say_without_person(work, work.guaranteed)
+    read.say_who_counts_as_one(work)
     few = [len(records) for records in strata if len(records) < k]
     if few:
         raise InputError(
@@ -196,7 +193,7 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     Records of groups that miss something change seats with those of other groups of their stratum, at a price for what
     is missed that grows, and for the distance to the group's first member. O(n log n) for every round at most.
     """
-    if not work.more_than_k:
+    if not work.demand.more_than_k:
         return groups
     if cells.persons:
         taken = seats_by_cell.short(work, cells, groups, k)
@@ -240,7 +237,7 @@ def _exchanged(work: Work, taken: Seats, groups: Name) -> Name:
 
     names, labels = np.unique(taken.label, return_inverse=True)
     seats = seated(work, taken.X, taken.codes, taken.strata, labels, taken.rules)
-    for turn in range(_AGAIN if work.part.level or work.part.above else 0):
+    for turn in range(_AGAIN if work.in_levels else 0):
         missed = missing(seats, taken.rules) > 0
         if not missed.any():
             break

@@ -115,13 +115,13 @@ def group(
     k = int(method.told("k", settings))
     size = class_size.settle(work, k)
     units = persons.of_records(warehouse, work)
-    columns = (*work.columns, *work.part.guides)
+    columns = (*work.columns, *work.records.guides)
     points, p, records = _features(warehouse, work, {column: importance[column] for column in columns}, units)
     warehouse.put(warehouse.checkpoint("features", warehouse.frame(points)), points.table)
     if units:
         persons.refuse_few(warehouse, work, points, k)
     made = _Blocks(warehouse, work, points, p, records, k, size, units)
-    divides = units and work.part.above and size == k
+    divides = units and work.records.classes and size == k
     groups = made.divided(method, settings) if divides else made.grouped(method, settings)
     work.count_groups(groups)
     work.replace_by_group(work.columns, groups, "mean")

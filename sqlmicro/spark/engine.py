@@ -165,8 +165,8 @@ def _in_blocks(warehouse: SparkWarehouse, step: PlannedStep) -> PlannedStep:
 
 def _group(warehouse: SparkWarehouse, method: Method, importance: tuple[str, ...], work: Work, **settings: Any) -> None:
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
-    found = numbers_by_column(work.part.step, importance, f"{work.where}, importance", must, zero=True)
-    blocks.group(warehouse, work, method, {column: found.get(column, 1.0) for column in work.part.step}, settings)
+    found = numbers_by_column(work.step.columns, importance, f"{work.where}, importance", must, zero=True)
+    blocks.group(warehouse, work, method, {column: found.get(column, 1.0) for column in work.step.columns}, settings)
     work.note("grouped in blocks of near records, then searched across their borders")
 
 

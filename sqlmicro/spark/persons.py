@@ -30,17 +30,15 @@ def of_records(warehouse: SparkWarehouse, work: Work) -> Sequence[Name]:
     Where a record is that of a unit, such as a person or a household, all of those of which nothing is known count as
     one; a note says how many they are.
     """
-    asked, level = work.guaranteed, work.part.level
-    if level is not None:
-        read.say_alike(work, level, alike := read.alike(work, level))
-        params = {"relation": work.relation, "members": level.members}
+    alike = read.say_who_counts_as_one(work)
+    if units := work.demand.units:
+        params = {"relation": work.relation, "members": units.level.members}
         return [warehouse.define(f"{work.prefix}_persons", _OF_UNITS, keep=False, **params)] if alike else []
-    if not asked.person:
+    if not (person := work.demand.person):
         return []
-    read.say_without_person(work, asked)
-    into, original = f"{work.prefix}_persons", asked.original
+    into, original = f"{work.prefix}_persons", work.demand.original
     return [
-        warehouse.define(into, _OF_RECORDS, relation=work.relation, original=original, person=asked.person),
+        warehouse.define(into, _OF_RECORDS, relation=work.relation, original=original, person=person),
     ]
 
 

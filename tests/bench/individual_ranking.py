@@ -16,7 +16,7 @@ from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
-from sqlmicro.work import Work
+from sqlmicro.work import Draws, Records, StepOf, Work
 
 
 def bounds(n, k):
@@ -97,18 +97,10 @@ def main():
                 method = find("individual-ranking")
 
                 def ours(run=run, method=method, k=k):
-                    work = Work(
-                        run.warehouse,
-                        run.source,
-                        run.original,
-                        run.source.columns,
-                        [],
-                        where=method.name,
-                        prefix="bench",
-                        key=run.key,
-                        task=secrets.Task(method.name, ("x",), (), "keep", {"k": k}),
-                        rows=run.loaded.rows,
-                    )
+                    columns = run.source.columns
+                    step = StepOf(run.source, method.name, "bench", run.loaded.rows, columns)
+                    draws = Draws(run.key, secrets.Task(method.name, ("x",), (), "keep", {"k": k}))
+                    work = Work(run.warehouse, Records(run.original, columns), step, draws)
                     method.function(work, k=k)
 
                 functions = {"sqlmicro": ours, **peers(warehouse, k)}

@@ -17,7 +17,7 @@ from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
-from sqlmicro.work import Work
+from sqlmicro.work import Draws, Records, StepOf, Work
 
 MASKS = {
     "sample": ("sample", "x", {"fraction": 0.1}),
@@ -51,11 +51,9 @@ def mask(run, name, column, settings):
     values = settle(method.own_settings, settings, name)
 
     def ours():
-        work = Work(
-            run.warehouse, run.source, run.original, columns, [],
-            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.loaded.rows,
-            task=secrets.Task(name, (column,), (), "keep", values),
-        )  # fmt: skip
+        step = StepOf(run.source, name, f"{name}_1".replace("-", "_"), run.loaded.rows, tuple(columns))
+        draws = Draws(run.key, secrets.Task(name, (column,), (), "keep", values))
+        work = Work(run.warehouse, Records(run.original, tuple(columns)), step, draws)
         method.function(work, **values)
 
     return ours

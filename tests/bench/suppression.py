@@ -33,7 +33,7 @@ from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find, silent
 from sqlmicro.system import secrets
-from sqlmicro.work import Work
+from sqlmicro.work import Draws, Records, StepOf, Work
 
 DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
@@ -52,10 +52,9 @@ def suppress(warehouse, table, columns, **settings):
     roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe(source.identity, (), (), ())
     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
     method = find("suppress")
-    work = Work(
-        warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key,
-        task=secrets.Task("suppress", tuple(columns), (), "keep", settings), rows=run.loaded.rows,
-    )  # fmt: skip
+    step = StepOf(source, "suppress", "suppress_1", run.loaded.rows, tuple(chosen))
+    draws = Draws(run.key, secrets.Task("suppress", tuple(columns), (), "keep", settings))
+    work = Work(warehouse, Records(run.original, tuple(chosen)), step, draws)
     with Measure() as measured:
         outcome = method.function(work, **settle(method.own_settings, settings, "suppress"))
     values = next(note for note in outcome.notes if " values suppressed" in note)

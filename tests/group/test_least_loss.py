@@ -15,7 +15,7 @@ from brute_force import best_grouping, sse
 
 from sqlmicro.group.local_search import Search
 from sqlmicro.group.microaggregate import microaggregate
-from sqlmicro.records import run_kernel
+from sqlmicro.group.records import run_kernel
 from sqlmicro.registry import Grouping, Loss, rounded_up, silent
 from sqlmicro.work import Outcome
 

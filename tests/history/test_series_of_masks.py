@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,10 +17,11 @@ import world
 from world import ODD, QUOTED, execute
 
 import sqlmicro
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import remembered
-from sqlmicro.mask.pseudonymise import _of_epoch
 from sqlmicro.system.secrets import Secret
+from sqlmicro.work import Draws, Records, StepOf, Work
 
 from .test_series import make
 
@@ -369,7 +371,8 @@ def test_two_epochs_share_no_key_of_pseudonyms() -> None:
 
     def key(epoch: int) -> bytes:
         nights = SimpleNamespace(epoch=epoch, first=lambda name, measure: measure())
-        return _of_epoch(SimpleNamespace(nights=nights, prefix="p", where="step 1"), secret)  # type: ignore[arg-type]
+        step = StepOf(Mock(), "step 1", "p", 0, ())
+        return Work(Mock(), Records(Name("", "", "t"), ()), step, Draws(Mock(), Mock(), nights)).epoch_key(secret)
 
     assert key(1) == key(1)
     assert len({key(1), key(2), secret.value}) == 3

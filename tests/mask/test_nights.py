@@ -147,6 +147,7 @@ def test_the_same_night_again_and_an_epoch(tmp_path: Path) -> None:
         ("suppress", {"columns": [ODD], "nulls_match": "wildcard"}, ParameterError, "nulls_match"),
         ("suppress", {"columns": [ODD], "moves": True}, ParameterError, "moves"),
         ("top-code", {"columns": [ODD], "quantile": 0.5}, ParameterError, "depend on nobody else's"),
+        ("noise", {"columns": [ODD], "where_risk": "> 0.2"}, ParameterError, "the risks of records"),
     ],
 )
 def test_what_is_no_series_is_refused(

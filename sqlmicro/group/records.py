@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlmicro.database.columns import Column, numbers_by_column, pick, split_names
-from sqlmicro.database.levels import Level
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.database.whole import seeming_codes
 from sqlmicro.errors import ParameterError
 from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
-from sqlmicro.work import Claim, Outcome, Terms, Work
+from sqlmicro.work import Claim, Terms, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,7 +135,7 @@ def _labels(
     """Return row_id (n,) and, for every block of columns, the group of every record (n,)."""
     import numpy as np
 
-    guides = work.part.guides
+    guides = work.records.guides
     # A keeper knows every record by its place among all of them.
     whole = keeper is not None or bool(guides)
     k = int(method.told("k", settings))
@@ -184,13 +181,13 @@ def _nominal(scales: Scales) -> list[Column]:
 
 def _scales(work: Work, ordinal: tuple[str, ...], nominal: tuple[str, ...]) -> Scales:
     """Give every column its scale: as named, else numbers are numeric, an ENUM ordinal, all else nominal."""
-    as_ordinal = pick(work.part.step, ordinal, f"{work.where}, ordinal")
-    as_nominal = pick(work.part.step, nominal, f"{work.where}, nominal")
+    as_ordinal = pick(work.step.columns, ordinal, f"{work.where}, ordinal")
+    as_nominal = pick(work.step.columns, nominal, f"{work.where}, nominal")
     both = [column.name for column in as_ordinal if column in as_nominal]
     if both:
         raise ParameterError(work.where, "a column is either ordinal or nominal", f"both for {', '.join(both)}")
     found = Scales([], [], [])
-    for column in (*work.columns, *work.part.guides):
+    for column in (*work.columns, *work.records.guides):
         if column in as_ordinal or (column.family == "enum" and column not in as_nominal):
             found.ordinal.append((column, _type_with_order(column, work.where)))
         elif column in as_nominal or not column.numeric:
@@ -250,8 +247,8 @@ def _blocks(work: Work, text: str | None) -> list[list[Column]]:
 def _importance(work: Work, given: tuple[str, ...]) -> dict[Column, float]:
     """Return how much each column counts in the distance, 1 where nothing is given."""
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
-    found = numbers_by_column(work.part.step, given, f"{work.where}, importance", must, zero=True)
-    return {column: found.get(column, 1.0) for column in work.part.step}
+    found = numbers_by_column(work.step.columns, given, f"{work.where}, importance", must, zero=True)
+    return {column: found.get(column, 1.0) for column in work.step.columns}
 
 
 def run_kernel(
@@ -284,7 +281,7 @@ def run_kernel(
         told[number] = found.notes, found.least
         return found.labels if keeper is None else keeper(X[rows], found.labels, rows, rng, tick)
 
-    if keeper is not None and work.part.above and size <= k:
+    if keeper is not None and work.records.classes and size <= k:
         with work.warehouse.progress.kernel(f"divide the classes by {method.name}", len(X)) as progress:
             divided: np.ndarray = keeper(X, strata, np.arange(len(X)), work.rng(), progress.tick)
         return divided
@@ -331,60 +328,3 @@ def _representatives(work: Work, columns: Sequence[Column], scales: Scales, grou
             others=[(f"o{number}", relation, column) for number, (column, relation) in enumerate(others, 1)],
         )
     return representatives
-
-
-def as_declared(outcome: Outcome, released: Iterable[Column]) -> None:
-    """Name the columns of an outcome as the source declares them, whatever they have become by now."""
-    own = {column.staged: column for column in released}
-    outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
-    outcome.nominal = [own[column.staged] for column in outcome.nominal]
-    outcome.text = [own[column.staged] for column in outcome.text]
-    if outcome.denied:
-        declared = tuple(own[column.staged] for column in outcome.denied.columns)
-        outcome.denied = replace(outcome.denied, columns=declared)
-    for other in outcome.others.values():
-        as_declared(other, released)
-    outcome.claims = [
-        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
-    ]
-
-
-def spread(warehouse: Warehouse, level: Level, outcome: Outcome) -> None:
-    """Give the values of its unit to every record."""
-    made: dict[Name, Name] = {}
-
-    def of_records(values: Name, names: Sequence[str]) -> Name:
-        if values not in made:
-            into = f"{values.table}_of_records"
-            made[values] = warehouse.run(
-                "replace/by_unit.sql", into, members=level.members, values=values, columns=names
-            )
-        return made[values]
-
-    names: dict[Name, list[str]] = {}
-    for values, name in outcome.values.values():
-        names.setdefault(values, []).append(name)
-    outcome.values = {
-        column: (of_records(values, names[values]), name) for column, (values, name) in outcome.values.items()
-    }
-    outcome.added = {column: of_records(values, [column.staged]) for column, values in outcome.added.items()}
-    if outcome.only_grouped is not None:
-        outcome.only_grouped = of_records(outcome.only_grouped, [])
-    for other in outcome.others.values():
-        spread(warehouse, level, other)
-
-
-def of_levels(outcomes: Sequence[Outcome], *, nested: bool) -> Outcome:
-    """Return the outcomes of the levels of a step as one; where they are nested, the last one has all classes."""
-    last = outcomes[-1]
-    if nested or len(outcomes) == 1:
-        return last
-    sized = [one for one in outcomes if one.smallest is not None and one.largest is not None]
-    return replace(
-        last,
-        claims=[claim for one in outcomes for claim in one.claims],
-        groups=sum(one.groups for one in outcomes),
-        smallest=min((one.smallest for one in sized if one.smallest is not None), default=None),
-        largest=max((one.largest for one in sized if one.largest is not None), default=None),
-        losses=[loss for one in outcomes for loss in one.losses],
-    )

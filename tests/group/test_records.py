@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from world import refused
 
-from sqlmicro import SqlmicroError, records
+from sqlmicro import SqlmicroError
+from sqlmicro.group import records
+from sqlmicro.group.records import run_kernel
 from sqlmicro.options.params import split_blocks
-from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, silent
 
 GRADES = ("low", "mid", "high")
