@@ -132,7 +132,7 @@ def integer(number: int) -> Any:
     return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(number.to_bytes(8, sys.byteorder))])[0]
 
 
-def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: Any = map) -> tuple[int, Any, list[Any]]:
+def recount(records: Iterable[Any], claims: Sequence[Any], each: Any = map, own: Any = None) -> tuple[int, Any, Any]:
     """Return the number of records, their columns, and of every claim the value and the number of classes by size."""
     asked = [[(n, n == c["sensitive"]) for n in (*c["columns"], c["sensitive"]) if n is not None] for c in claims]
     rows, kinds, found, parts = 0, None, list[Any](), {key: list[Any]() for keys in asked for key in keys}
@@ -153,8 +153,8 @@ def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: A
                 code, span = call("dictionary_encode", [code]).indices, rows
             number = call("coalesce", [numbers[key], integer(size[key] - 1)])
             code, span = call("add", [call("multiply", [code, integer(size[key])]), number]), span * size[key]
-        many = call("value_counts", [call("value_counts", [code]).field(1)]).to_pylist() if rows else []
-        sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
+        many = call("value_counts", [own(code) if own else call("value_counts", [code]).field(1)]) if rows else []
+        sizes = {str(n): of for n, of in sorted((one["values"].as_py(), one["counts"].as_py()) for one in many)}
         values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and keys[-1][1] else []
         found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
     return rows, kinds, found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +12,7 @@ from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, make_columns, pick
 from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.levels import Level, advised
+from sqlmicro.database.places import show
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Row, Warehouse
@@ -151,6 +152,8 @@ class StepOf:
     """All that it works on, here and elsewhere: settings may name each of them."""
     whole: frozenset[Column] = frozenset()
     """Those that hold whole numbers, and stay so."""
+    only_shown: bool = False
+    """Whether its statements are shown in a script and not run, since their relations are made otherwise."""
 
 
 @dataclass
@@ -288,6 +291,10 @@ class Work:
             return self.demand.units.level.members
         return self.run("mask/each_alone.sql", "alone", view=True, relation=self.relation)
 
+    def shown(self) -> Work:
+        """Return the same problem, whose statements a script shows and nobody runs; what is told of it is told here."""
+        return replace(self, step=replace(self.step, only_shown=True))
+
     def advised(self, ask: str) -> str:
         """Return what helps where strata are too small: what was asked for, or what made them."""
         return advised(self.by, self.records.classes, ask)
@@ -370,7 +377,10 @@ class Work:
 
     def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
         """Create a staging relation of this step from a template."""
-        return self.warehouse.run(template, f"{self.prefix}_{into}", view=view, rows=self.step.rows, **params)
+        into = f"{self.prefix}_{into}"
+        if self.step.only_shown:
+            return show(self.warehouse, template, into, view=view, **params)
+        return self.warehouse.run(template, into, view=view, rows=self.step.rows, **params)
 
     def record(self, template: str, **params: object) -> Row:
         """Return the only row of a template."""
@@ -405,6 +415,8 @@ class Work:
         """
         name = "strata" if column is None else f"strata_{column.staged}"
         strata = self.run(template, name, sorted=ordered, by=self.by, k=k)
+        if self.step.only_shown:
+            return strata
         found = self.warehouse.query(
             "strata",
             "SELECT min(last_position - first_position + 1), count(*), "
@@ -468,18 +480,21 @@ class Work:
 
     def count_groups(self, groups: Name) -> None:
         """Add the number and sizes of the groups to the report."""
-        self._count(self.record("group/group_sizes.sql", groups=groups))
+        self.count_sizes(**self.record("group/group_sizes.sql", groups=groups))
 
     def count_rank_groups(self, strata: Name, k: int) -> int:
         """Add the number and sizes of groups of consecutive records; return the smallest size."""
-        return self._count(self.record("group/rank_group_sizes.sql", strata=strata, k=k))
-
-    def _count(self, row: Mapping[str, Any]) -> int:
-        outcome = self.outcome
-        if not row["groups"]:
+        if self.step.only_shown:
             return 0
-        smallest, largest = int(row["smallest"]), int(row["largest"])
-        outcome.groups += int(row["groups"])
+        return self.count_sizes(**self.record("group/rank_group_sizes.sql", strata=strata, k=k))
+
+    def count_sizes(self, groups: int | None, smallest: int | None, largest: int | None) -> int:
+        """Add the number and sizes of groups to the report; return the smallest size, 0 without any."""
+        outcome = self.outcome
+        if not groups or smallest is None or largest is None:
+            return 0
+        smallest, largest = int(smallest), int(largest)
+        outcome.groups += int(groups)
         outcome.smallest = smallest if outcome.smallest is None else min(outcome.smallest, smallest)
         outcome.largest = largest if outcome.largest is None else max(outcome.largest, largest)
         return smallest

@@ -445,6 +445,13 @@ class DuckDBWarehouse(InOnePlace):
         """The version of DuckDB, such as v1.5.5."""
         return str(self.query("version", "SELECT version()")[0][0])
 
+    @cached_property
+    def memory(self) -> int:
+        """How many bytes the database may have in memory."""
+        number, unit = str(self.query("memory", "SELECT current_setting('memory_limit')")[0][0]).split()
+        powers = ("bytes", "KiB", "MiB", "GiB", "TiB")
+        return int(float(number) * 1024 ** powers.index(unit))
+
     def _share(self) -> float:
         return float(self._connection.query_progress()) / 100
 

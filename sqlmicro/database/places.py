@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name, Params, render
+from sqlmicro.database.templates import Name, Params, render, statement
 from sqlmicro.database.warehouse import Warehouse, aligned
 from sqlmicro.errors import QueryError
+from sqlmicro.system.arrow import as_arrays, whole_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 29
 """Of numbers written to places of our own, beside the memory of the database; more are sorted, which can spill."""
+_LITTLE = 4
+"""How many times the memory of a database is what is little beside it."""
 _BITS = {
     "DOUBLE": 64, "BIGINT": 64, "UBIGINT": 64, "FLOAT": 32, "INTEGER": 32, "UINTEGER": 32, "SMALLINT": 16,
     "USMALLINT": 16, "TINYINT": 8, "UTINYINT": 8,
 }  # fmt: skip
 _IN_ORDER = """SELECT count(*) = {{ number }} AND count(*) FILTER (WHERE row_id <> place) = 0
 FROM (SELECT row_id, row_number() OVER () - 1 AS place FROM {{ r | ident }})"""
+_NUMBERS = "SELECT row_id, CAST({{ column | ident }} AS DOUBLE) AS value FROM {{ r | ident }}"
 _SHOWN = """-- Every number was written to its place, which is the same.
 CREATE OR REPLACE TABLE {{ target | ident }} AS
 {{ select }}"""
@@ -46,7 +50,7 @@ def with_values(
     """Return the records with new values: of every column where they are, None for the records, and their name there.
 
     Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id. Where
-    one relation has them all in this order, that is a view: it costs less to read than to store again. Those that are
+    all relations have them in this order, that is a view: it costs less to read than to store again. Those that are
     `read_once` may be dropped by the time they are joined. New values of `whole` columns are whole numbers too.
     """
     names: dict[Name, list[str]] = {}
@@ -62,8 +66,8 @@ def with_values(
     there = [(aliases[values], placed.get(values, values)) for values in names]
     if by_place and all(aligned(warehouse, relation, values) for values in unordered):
         made = warehouse.run(
-            "replace/released_in_order.sql", into, view=len(names) == 1 and placed == {one: one for one in names},
-            rows=rows, relation=relation,
+            "replace/released_in_order.sql", into, view=placed == {one: one for one in names}, rows=rows,
+            relation=relation,
             in_order=[(aliases[values], one) for values, one in placed.items()],
             unordered=[(aliases[values], values) for values in unordered], **listed,
         )  # fmt: skip
@@ -158,3 +162,47 @@ def _placed(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[tuple[st
         bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
         made[name] = pa.Array.from_buffers(kinds[name], n, [bitmap, pa.py_buffer(array)])
     return pa.Table.from_arrays(list(made.values()), names=list(made))
+
+
+def has_room(warehouse: Warehouse, size: int) -> bool:
+    """Tell whether as many bytes are little beside the memory of a database, whose relations stay in order."""
+    return isinstance(warehouse, DuckDBWarehouse) and _LITTLE * size <= warehouse.memory
+
+
+def show(warehouse: Warehouse, template: str, into: str, *, view: bool, **params: Any) -> Name:
+    """Show a script how a relation would be made; return its name, by which it is filled."""
+    assert isinstance(warehouse, DuckDBWarehouse)
+    target = warehouse.staged(into)
+    made = "CREATE OR REPLACE VIEW {{ t | ident }}" if view else "CREATE OR REPLACE TABLE {{ t | ident }}"
+    warehouse.log_only(template, made + " AS\n{{ select }}", t=target, select=render(template, **params))
+    return target
+
+
+def numbers_of(warehouse: Warehouse, relation: Name, column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """Return row_id (n,) and a column as numbers (n,), in the order of row_id; NaN where a value is missing."""
+    import numpy as np
+    import pyarrow as pa
+
+    assert isinstance(warehouse, DuckDBWarehouse)
+    found = as_arrays(pa.Table.from_batches(warehouse.batches(statement(_NUMBERS, column=column, r=relation))))
+    row_id, numbers = found["row_id"], found["value"]
+    if np.all(row_id[:-1] < row_id[1:]):
+        return row_id, numbers.copy()
+    order = np.argsort(row_id)
+    return row_id[order], numbers[order]
+
+
+def in_place_of(
+    warehouse: Warehouse, values: Name, relation: Name, row_id: np.ndarray, numbers: np.ndarray
+) -> Name:  # fmt: skip
+    """Return new values in the order of the records, NULL where a number is NaN: what a script makes of `values`."""
+    import numpy as np
+    import pyarrow as pa
+
+    assert isinstance(warehouse, DuckDBWarehouse)
+    lacks = np.isnan(numbers)
+    bitmap = pa.py_buffer(np.packbits(~lacks, bitorder="little")) if lacks.any() else None
+    value = pa.Array.from_buffers(pa.float64(), len(numbers), [bitmap, pa.py_buffer(numbers)])
+    into = f"{values.table}_in_order"
+    show(warehouse, "replace/in_order.sql", into, view=False, relation=relation, values=values, columns=["value"])
+    return warehouse.fill(pa.table({"row_id": whole_numbers(row_id), "value": value}), into)

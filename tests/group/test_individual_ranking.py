@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import world
 from conftest import tie_order
 
 REMAINDERS = ("spread-from-both-ends", "last")
@@ -176,6 +177,57 @@ def test_the_report_warns_that_the_record_is_not_k_anonymous(workbench: Any) -> 
     assert release.report["k"] is None
     assert release.report["k_released"] < 3
     assert "No k was promised for the record" in release.report["verdict"]["sentence"]
+
+
+def _mixed(rows: int) -> world.Columns:
+    """Return columns of every kind of number: with ties, with gaps, whole ones, far apart, and without a value."""
+    rng = np.random.default_rng(rows)
+    gap = rng.random(rows) < 0.2
+    return {
+        "person": ("INTEGER", [i // 2 for i in range(rows)]),
+        "place": ("VARCHAR", [("north", "south", None)[i] for i in rng.integers(0, 3, rows)]),
+        "x": ("DOUBLE", rng.normal(0, 1e6, rows).tolist()),
+        "ties": ("BIGINT", rng.integers(0, 5, rows).tolist()),
+        "gaps": ("DOUBLE", [None if missing else x for missing, x in zip(gap, rng.normal(size=rows), strict=True)]),
+        "wide": ("DOUBLE", (rng.choice([-1, 1], rows) * 10.0 ** rng.integers(-300, 149, rows)).tolist()),
+        "price": ("DECIMAL(9, 2)", [None if i % 7 == 0 else i * 37 % 101 / 8 for i in range(rows)]),
+        "empty": ("DOUBLE", [None] * rows),
+    }
+
+
+@pytest.mark.slow_but("alone", "strata", "median")
+@pytest.mark.parametrize(
+    ("columns", "more"),
+    [
+        pytest.param(["x"], {}, id="alone"),
+        pytest.param(["gaps"], {}, id="alone with gaps"),
+        pytest.param(["x", "ties", "gaps", "wide", "price", "empty"], {"by": ["place"]}, id="strata"),
+        pytest.param(["x", "ties", "gaps", "wide", "price"], {"representative": "median"}, id="median"),
+        pytest.param(["x", "ties", "wide"], {"remainder": "last", "k": 5, "by": ["place"]}, id="last"),
+        pytest.param(["x", "ties", "wide"], {"k": 30}, id="most neighbours"),
+        pytest.param(["x", "ties", "wide"], {"k": 31}, id="by GROUP BY"),
+        pytest.param(["x", "gaps", "price"], {"nulls": "suppress"}, id="records left out"),
+        pytest.param(["x", "gaps", "price"], {"nulls": "pattern", "decimals": True}, id="patterns"),
+        pytest.param(["x", "gaps", "ties"], {"person": ["person"]}, id="persons"),
+    ],
+)
+def test_what_is_ranked_in_memory_is_what_the_script_says(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, columns: list[str], more: dict[str, Any]
+) -> None:
+    """To the last bit; where the table is too large, SQL is run."""
+    db = world.warehouse(tmp_path, persons=_mixed(700))
+    given: dict[str, Any] = {"columns": columns, "nulls": "keep", "k": 4, "seed": "seed", **more}
+    given |= {} if more.get("person") else {"rows_are_persons": True}
+    script = world.release("individual-ranking", db, into="by_script", show_sql=True, **given)["sql"]
+    in_memory = world.release("individual-ranking", db, into="in_memory", **given)
+    monkeypatch.setattr("sqlmicro.group.individual_ranking.has_room", lambda warehouse, size: False)
+    in_sql = world.release("individual-ranking", db, into="in_sql", **given)
+    if not more.get("person"):  # whose groups a kernel unites
+        world.execute(db, script)
+        assert world.counted(db, "FROM by_script") == world.counted(db, "FROM in_memory")
+    assert world.rows(db, "FROM in_sql") == world.rows(db, "FROM in_memory")
+    sizes = ("groups", "smallest_group", "largest_group", "IL")
+    assert [in_sql[name] for name in sizes] == [in_memory[name] for name in sizes]
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 0}, {"representative": "mode"}, {"remainder": "first"}])
