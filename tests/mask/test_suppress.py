@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,21 @@ KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 Row = tuple[Any, ...]
 
 
-def _may_be(one: Row, other: Row, strata: int = 0) -> bool:
-    """Tell whether two records may be the same; the last `strata` values are compared as they are."""
-    split = len(one) - strata
-    return one[split:] == other[split:] and all(
-        x is None or y is None or x == y for x, y in zip(one[:split], other[:split], strict=True)
-    )
+def _alike(rows: Sequence[Row], strata: int = 0) -> np.ndarray:
+    """Tell of every two records whether they may be the same; the last `strata` values are compared as they are."""
+    alike = np.ones((len(rows), len(rows)), dtype=bool)
+    for left, values in zip(range(len(rows[0]), 0, -1), zip(*rows, strict=True), strict=True):
+        numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        own, missing = np.array([numbers[value] for value in values]), np.array([value is None for value in values])
+        same = own[:, None] == own
+        alike &= same if left <= strata else same | missing[:, None] | missing
+    return alike
 
 
 def _rarest(rows: list[Row], reading: str, strata: int = 0) -> int:
     if reading == "own-value":
         return min(Counter(rows).values())
-    return min(sum(_may_be(one, other, strata) for other in rows) for one in rows)
+    return int(_alike(rows, strata).sum(axis=1).min())
 
 
 def _entries(rows: np.ndarray) -> Entries:
@@ -116,11 +120,9 @@ def test_sizes_and_matches_are_those_counted_naively(seed: int) -> None:
     rng = np.random.default_rng(seed)
     entries = _entries(rng.integers(-1, 2 + seed % 4, size=(5 + 12 * seed, 2 + seed % 4)))
     rows = [tuple(None if code < 0 else code for code in row) for row in entries.codes.tolist()]
-    count = entries.count.tolist()
-    expected = [sum(c for other, c in zip(rows, count, strict=True) if _may_be(one, other)) for one in rows]
     of = rng.permutation(len(rows))
-    assert matches(entries, of).tolist() == [expected[i] for i in of]
-    assert class_sizes(entries).tolist() == count
+    assert matches(entries, of).tolist() == (_alike(rows) @ entries.count)[of].tolist()
+    assert class_sizes(entries).tolist() == entries.count.tolist()
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
@@ -228,7 +230,7 @@ def test_testdata_needs_no_more_than_sdcmicro(
     entries, lost = _search(X, k, "wildcard")
     released = [row for row, n in zip(map(tuple, entries.codes.tolist()), entries.count, strict=True) for _ in range(n)]
     different = Counter(tuple(None if code < 0 else code for code in row) for row in released)
-    assert min(sum(n for b, n in different.items() if _may_be(a, b)) for a in different) >= k
+    assert (_alike(list(different)) @ list(different.values())).min() >= k
     assert lost == wild <= theirs
     entries, lost = _search(X, k, "own-value")
     assert class_sizes(entries).min() >= k

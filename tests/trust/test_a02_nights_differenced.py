@@ -28,7 +28,7 @@ METHODS = {
                    "20%"),
     "individual-ranking": ("individual-ranking", "--columns", "age,income", "--nulls", "keep"),
 }  # fmt: skip
-PLACES = ("text", "json", "manifest", "releases", "audits", "ledger", "certificate", "page", "page json", "markdown")
+PLACES = ("text", "json", "manifest", "releases", "audits", "ledger", "certificate", "page json", "markdown", "page")
 """What leaves: `sqlmicro.series*`, `sqlmicro.memory` and `sqlmicro series` are the data holder's, as help says."""
 _VARY = re.compile(r"[0-9a-f]{64}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\d{4}-\d\d-\d\d \d\d:\d\d")
 """Hashes under a secret, and times of the clock."""
@@ -69,14 +69,11 @@ def told(db: Path, day: str, method: tuple[object, ...], folder: Path) -> dict[s
     found["ledger"] = run("ledger", "--db", db, "--json").stdout
     certified = run("certify-release", "out", "--db", db, "--to", folder / "out.json", "--unsigned")
     found["certificate"] = (folder / "out.json").read_text() if certified.returncode == 0 else certified.stderr
-    for name, more in {
-        "page": ("--to", folder / "p.html"),
-        "page json": ("--json",),
-        "markdown": ("--markdown",),
-    }.items():
+    for name, more in {"page json": ("--json", "--to", folder / "p.html"), "markdown": ("--markdown",)}.items():
         done = run("report", "--db", db, "--release", "out", *more)
         assert done.returncode == 0, done.stderr
-        found[name] = (folder / "p.html").read_text() if name == "page" else done.stdout
+        found[name] = done.stdout
+    found["page"] = (folder / "p.html").read_text()
     return {name: _VARY.sub("#", text.replace(str(folder), "")) for name, text in found.items()}
 
 
