@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.catalog import free_name
@@ -17,7 +18,10 @@ from sqlmicro.erasure import catalog_texts, enums, statements
 from sqlmicro.errors import QueryError
 from sqlmicro.system.sentences import names
 
+T = TypeVar("T")
 WHERE = "purge"
+_LITTLE = 400 * 2**20
+"""Bytes in which records are copied and compared where that is enough: else both files would stay in memory."""
 _KINDS = (
     "schemas", "types", "sequences", "tables", "columns", "constraints", "indexes", "views", "functions", "triggers",
 )  # fmt: skip
@@ -44,6 +48,8 @@ class Table:
     source: Name
     columns: tuple[str, ...]
     parents: frozenset[tuple[str, str]]
+    indexed: bool
+    """Whether it has an index, which is made in memory."""
 
 
 def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) -> Copy:
@@ -80,14 +86,10 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
         size = warehouse.count(table.source)
         rows += size
         with warehouse.progress.stage(f"purge {table.name.table}", size):
-            warehouse.query(
-                WHERE,
-                "INSERT INTO {{ target | ident }} ({{ columns | idents }}) "
-                "SELECT {{ columns | idents }} FROM {{ source | ident }}",
-                target=table.name._replace(catalog=fresh),
-                source=table.source,
-                columns=table.columns,
-            )
+            if table.indexed:
+                _copy_records(warehouse, table, fresh)
+            else:
+                _in_little_memory(warehouse, partial(_copy_records, warehouse, table, fresh))
     _copy_triggers(warehouse, old, fresh)
     warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
     warehouse.query(WHERE, "ATTACH {{ path | lit }} AS {{ fresh | ident }} (READ_ONLY)", path=str(file), fresh=fresh)
@@ -95,6 +97,35 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
     warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
     notes = [enums.told(enum) for enum in labels if enum.definition not in narrowed]
     return Copy(len(found), rows, version, len(narrowed), [*notes, *_quoting(warehouse, old, typed)])
+
+
+def _copy_records(warehouse: DuckDBWarehouse, table: Table, fresh: str) -> None:
+    warehouse.query(
+        WHERE,
+        "INSERT INTO {{ target | ident }} ({{ columns | idents }}) "
+        "SELECT {{ columns | idents }} FROM {{ source | ident }}",
+        target=table.name._replace(catalog=fresh),
+        source=table.source,
+        columns=table.columns,
+    )
+
+
+def _in_little_memory(warehouse: DuckDBWarehouse, ask: Callable[[], T]) -> T:
+    """Return what `ask` returns; what fails in little memory is asked again with all that the database may have."""
+    most = warehouse.memory
+    if most > _LITTLE:
+        try:
+            _allow(warehouse, _LITTLE)
+            return ask()
+        except QueryError:
+            pass
+        finally:
+            _allow(warehouse, most)
+    return ask()
+
+
+def _allow(warehouse: DuckDBWarehouse, memory: int) -> None:
+    warehouse.query(WHERE, "SET memory_limit = {{ size | lit }}", size=f"{memory / 2**20}MiB")
 
 
 def _quoting(warehouse: DuckDBWarehouse, catalog: str, typed: Sequence[str]) -> list[str]:
@@ -147,6 +178,13 @@ def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
         "WHERE database_name = $1 AND constraint_type = 'FOREIGN KEY'",
         [catalog],
     )
+    indexed = warehouse.query(
+        WHERE,
+        "SELECT schema_name, table_name FROM duckdb_indexes() WHERE database_name = $1 UNION "
+        "SELECT schema_name, table_name FROM duckdb_constraints() WHERE database_name = $1 "
+        "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')",
+        [catalog],
+    )
     return [
         Table(
             Name(catalog, schema, table),
@@ -155,6 +193,7 @@ def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
                 name for s, t, name, kind in columns if (s, t) == (schema, table) and not is_generated(sql, name, kind)
             ),
             frozenset((s, parent) for s, t, parent in parents if (s, t) == (schema, table) and parent != table),
+            (schema, table) in indexed,
         )
         for schema, table, sql in found
     ]
@@ -206,7 +245,8 @@ def _compare(
     """Refuse a copy that differs: in any entry of the catalog, or in the records of a table."""
     differ = [kind for kind in _KINDS if _catalog(warehouse, kind, old, narrowed) != _catalog(warehouse, kind, fresh)]
     for table in tables:
-        before, after = content(warehouse, table.source), content(warehouse, table.name._replace(catalog=fresh))
+        both = (table.source, table.name._replace(catalog=fresh))
+        before, after = (_in_little_memory(warehouse, partial(content, warehouse, one)) for one in both)
         if (before.records, before.hashes) != (after.records, after.hashes):
             differ.append(f"the records of {table.name.table}")
     if differ:

@@ -112,6 +112,29 @@ def test_it_is_compared_what_is_on_the_disk(db: Path, monkeypatch: pytest.Monkey
     assert seen == [[(True,)]]
 
 
+@pytest.mark.parametrize(("little", "asked"), [(2**30, 1), (2**20, 2)])
+def test_what_fails_in_little_memory_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int, asked: int
+) -> None:
+    path = tmp_path / "w.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE t AS SELECT i AS id, repeat(md5(i::VARCHAR), 100) AS text FROM range(3000) r(i)")
+        before = con.execute("FROM t").fetchall()
+    monkeypatch.setattr(copy_database, "_LITTLE", little)
+    limits: list[Any] = []
+    real = copy_database._copy_records
+
+    def copy(warehouse: DuckDBWarehouse, *rest: Any) -> None:
+        limits.append(warehouse.query("t", "SELECT current_setting('memory_limit')"))
+        real(warehouse, *rest)
+
+    monkeypatch.setattr(copy_database, "_copy_records", copy)
+    assert sqlmicro.purge(db=str(path))["purged"]
+    assert len(limits) == len({str(limit) for limit in limits}) == asked
+    with duckdb.connect(str(path)) as con:
+        assert con.execute("FROM t").fetchall() == before
+
+
 # What the catalog quotes
 
 SECRET = b"-Secret"
