@@ -298,15 +298,15 @@ def step(run: Run, planned: PlannedStep) -> None:
             _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}", whole)
         made.append(outcome)
         if to := method.told("recoding", planned.settings):
-            run.recodings[to] = outcome.recoding, run.warehouse.count(run.current)
+            run.recodings[to] = outcome.account.recoding, run.warehouse.count(run.current)
     if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
     outcome = together(made, nested=method.nests)
     run.claims += _claims(planned, outcome, parts)
-    run.denied += [outcome.denied] if outcome.denied else []
-    run.notes += dict.fromkeys(note for one in made for note in one.notes)
-    run.steps.append(_summary(planned, outcome, of_levels(parts, made)))
+    run.denied += [outcome.account.denied] if outcome.account.denied else []
+    run.notes += dict.fromkeys(note for one in made for note in one.account.notes)
+    run.steps.append(_summary(planned, outcome, of_levels(parts, [one.account for one in made])))
 
 
 def _parts(run: Run, planned: PlannedStep) -> list[Part]:
@@ -392,7 +392,7 @@ def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> li
     """Return what a step promises, with the guarantees of its classes, and k households in those of their columns."""
     k, promise = planned.k, "record" if planned.method.nests else planned.method.promise
     of_households = levels.of_households(parts) if k else []
-    claims = outcome.claims or [planned.claim]
+    claims = outcome.account.claims or [planned.claim]
     if planned.guarantees.asked:
         claims = [
             replace(one, terms=replace(one.terms, kept=planned.guarantees))
@@ -404,9 +404,13 @@ def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> li
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:
     """Return the columns that a step leaves unknown to everybody outside, and why."""
     target = pick(run.source.columns, filter(None, [planned.method.told("target", planned.settings)]), "target")
-    found = dict.fromkeys(names_of([*outcome.added, *pick(run.source.columns, planned.weights, "weights")]), "weight")
+    found = dict.fromkeys(names_of([*_added(outcome), *pick(run.source.columns, planned.weights, "weights")]), "weight")
     found |= dict.fromkeys(names_of([*planned.sensitive, *target]), "sensitive")
     return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
+
+
+def _added(outcome: Outcome) -> list[Column]:
+    return [column for column, new in outcome.values.items() if new.is_added]
 
 
 def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> None:
@@ -414,40 +418,43 @@ def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> 
 
     The `whole` columns of the step hold whole numbers and stay whole.
     """
-    relation = outcome.rows or run.current
-    run.roles = replace(run.roles, kept=(*run.roles.kept, *outcome.added))
-    outcome.values |= {column: (added, column.staged) for column, added in outcome.added.items()}
-    run.current = _replaced(run, relation, outcome, suffix, whole)
+    run.roles = replace(run.roles, kept=(*run.roles.kept, *_added(outcome)))
+    before = run.current
+    run.current = _replaced(run, before, outcome, suffix, whole)
     run.kept = {
         candidate: Kept.of(
-            _replaced(run, relation, other, f"{suffix}_candidate_{candidate}", whole), run.denied, other.denied
+            _replaced(run, before, other, f"{suffix}_candidate_{candidate}", whole), run.denied, other.account.denied
         )
-        for candidate, other in outcome.others.items()
+        for candidate, other in outcome.account.others.items()
     }
-    run.text |= set(outcome.text)
-    run.numeric |= set(outcome.values) - {*outcome.nominal, *outcome.text, *outcome.added}
+    run.text |= {column for column, new in outcome.values.items() if new.kind == "text"}
+    run.numeric |= {column for column, new in outcome.values.items() if new.kind == "number"}
 
 
-def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> Name:
+def _replaced(run: Run, before: Name, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> Name:
     """Return the records of a relation with the values of an outcome, which are whole where those it read are."""
-    columns = [(column, *outcome.values.get(column, (None, column.staged))) for column in run.roles.released]
-    by_place = outcome.rows is None  # the rows of a series are those of its seats, in no order
+    values, rows = outcome.values, outcome.rows
+    seats = rows is not None and rows.complete  # in no order
+    columns = [
+        (column, values[column].relation, values[column].column) if column in values else (column, None, column.staged)
+        for column in run.roles.released
+    ]
     released = with_values(
-        run.warehouse, relation, columns, f"released_{suffix}", rows=run.loaded.rows, by_place=by_place,
-        read_once=outcome.read_once, whole=whole,
+        run.warehouse, rows.relation if rows and seats else before, columns, f"released_{suffix}", rows=run.loaded.rows,
+        by_place=not seats, read_once={new.relation for new in values.values() if new.read_once}, whole=whole,
     )  # fmt: skip
-    if outcome.only_grouped is None:
+    if rows is None or seats:
         return released
-    into, groups = f"grouped_{suffix}", outcome.only_grouped
-    return run.warehouse.run("replace/grouped_only.sql", into, relation=released, groups=groups)
+    return run.warehouse.run("replace/grouped_only.sql", f"grouped_{suffix}", relation=released, groups=rows.relation)
 
 
 def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | None) -> StepReport:
-    chosen = outcome.told if isinstance(outcome.told, Chosen) else None
+    account = outcome.account
+    chosen = account.told if isinstance(account.told, Chosen) else None
     return StepReport(
         planned.method.name, planned.told, [column.name for column in planned.columns],
-        [column.name for column in planned.by], planned.nulls, outcome.promise or planned.method.promise,
-        outcome.groups, outcome.smallest, outcome.largest, chosen.released if chosen else None,
-        chosen.candidates if chosen else [], chosen.number if chosen else None, outcome.key_fingerprint, above,
-        loss.above_optimum if (loss := Loss.of_all(outcome.losses)) else None,
+        [column.name for column in planned.by], planned.nulls, account.promise or planned.method.promise,
+        account.groups, account.smallest, account.largest, chosen.released if chosen else None,
+        chosen.candidates if chosen else [], chosen.number if chosen else None, account.key_fingerprint, above,
+        loss.above_optimum if (loss := Loss.of_all(account.losses)) else None,
     )  # fmt: skip

@@ -157,42 +157,37 @@ def _check(work: Work, method: Method) -> None:
 
 def as_declared(outcome: Outcome, released: Iterable[Column]) -> None:
     """Name the columns of an outcome as the source declares them, whatever they have become by now."""
-    own = {column.staged: column for column in released}
-    outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
-    outcome.nominal = [own[column.staged] for column in outcome.nominal]
-    outcome.text = [own[column.staged] for column in outcome.text]
-    if outcome.denied:
-        declared = tuple(own[column.staged] for column in outcome.denied.columns)
-        outcome.denied = replace(outcome.denied, columns=declared)
-    for other in outcome.others.values():
+    own, account = {column.staged: column for column in released}, outcome.account
+    outcome.values = {column if new.is_added else own[column.staged]: new for column, new in outcome.values.items()}
+    if account.denied:
+        declared = tuple(own[column.staged] for column in account.denied.columns)
+        account.denied = replace(account.denied, columns=declared)
+    for other in account.others.values():
         as_declared(other, released)
-    outcome.claims = [
-        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
+    account.claims = [
+        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in account.claims
     ]
 
 
 def _spread(warehouse: Warehouse, level: Level, outcome: Outcome) -> None:
     """Give the values of its unit to every record."""
-    made: dict[Name, Name] = {}
-
-    def of_records(values: Name, names: Sequence[str]) -> Name:
-        if values not in made:
-            into = f"{values.table}_of_records"
-            made[values] = warehouse.run(
-                "replace/by_unit.sql", into, members=level.members, values=values, columns=names
-            )
-        return made[values]
-
     names: dict[Name, list[str]] = {}
-    for values, name in outcome.values.values():
-        names.setdefault(values, []).append(name)
-    outcome.values = {
-        column: (of_records(values, names[values]), name) for column, (values, name) in outcome.values.items()
+    for new in outcome.values.values():
+        names.setdefault(new.relation, []).append(new.column)
+    if outcome.rows:
+        names.setdefault(outcome.rows.relation, [])
+    made = {
+        values: warehouse.run(
+            "replace/by_unit.sql", f"{values.table}_of_records", members=level.members, values=values, columns=columns
+        )
+        for values, columns in names.items()
     }
-    outcome.added = {column: of_records(values, [column.staged]) for column, values in outcome.added.items()}
-    if outcome.only_grouped is not None:
-        outcome.only_grouped = of_records(outcome.only_grouped, [])
-    for other in outcome.others.values():
+    outcome.values = {
+        column: replace(new, relation=made[new.relation], read_once=False) for column, new in outcome.values.items()
+    }
+    if outcome.rows:
+        outcome.rows = replace(outcome.rows, relation=made[outcome.rows.relation])
+    for other in outcome.account.others.values():
         _spread(warehouse, level, other)
 
 
@@ -201,12 +196,13 @@ def together(outcomes: Sequence[Outcome], *, nested: bool) -> Outcome:
     last = outcomes[-1]
     if nested or len(outcomes) == 1:
         return last
-    sized = [one for one in outcomes if one.smallest is not None and one.largest is not None]
-    return replace(
-        last,
-        claims=[claim for one in outcomes for claim in one.claims],
-        groups=sum(one.groups for one in outcomes),
-        smallest=min((one.smallest for one in sized if one.smallest is not None), default=None),
-        largest=max((one.largest for one in sized if one.largest is not None), default=None),
-        losses=[loss for one in outcomes for loss in one.losses],
+    accounts = [one.account for one in outcomes]
+    account = replace(
+        last.account,
+        claims=[claim for one in accounts for claim in one.claims],
+        groups=sum(one.groups for one in accounts),
+        smallest=min((one.smallest for one in accounts if one.smallest is not None), default=None),
+        largest=max((one.largest for one in accounts if one.largest is not None), default=None),
+        losses=[loss for one in accounts for loss in one.losses],
     )
+    return replace(last, account=account)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -180,38 +180,66 @@ class Stream:
     but: tuple[str, ...] = ()
 
 
-@dataclass
-class Outcome:
-    """What a method made of its columns.
+Kind = Literal["number", "nominal", "text"]
+"""Of values: they have means, or no arithmetic, or are text from now on."""
 
-    `values` has the new values of a column: a relation with row_id, and the name of the column there. Columns in
-    `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
-    release. `only_grouped` has the row_id of the records that stay; `rows` has the rows of the release before their
-    values are replaced, where some are added. `claims` replaces what the method promises of all its columns together,
-    and `promise` its name in the report. `told` is a dataclass with what the method itself reports of its work,
-    `losses` those of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided;
-    `read_once` are relations that are dropped when they were read.
+
+@dataclass(frozen=True)
+class NewValues:
+    """The new values of a column: a relation with row_id, and the name of the column there."""
+
+    relation: Name
+    column: str
+    kind: Kind = "number"
+    is_added: bool = False
+    """Whether the column is one that the table does not have."""
+    read_once: bool = False
+    """Whether the relation is dropped when it was read."""
+
+
+def kinds_of(columns: Sequence[Column]) -> dict[Column, Kind]:
+    """Return the kinds of values that stay of their type."""
+    return {column: "number" if column.numeric else "nominal" for column in columns}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows are released, where these are not all records."""
+
+    relation: Name
+    complete: bool = False
+    """Whether it has all that is released but the new values, also of rows of nobody; else the row_id of who stays."""
+
+
+@dataclass
+class Account:
+    """What a method says of its work: `claims` replace what it promises of all its columns, `promise` its name.
+
+    `told` is a dataclass of its own, `losses` are those of its groups, `denied` is what it claims so that its release
+    can be denied, `recoding` what it decided, `others` are the answers that it could have given.
     """
 
-    values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
-    read_once: set[Name] = field(default_factory=set)
-    only_grouped: Name | None = None
-    rows: Name | None = None
-    nominal: list[Column] = field(default_factory=list)
-    text: list[Column] = field(default_factory=list)
-    added: dict[Column, Name] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
-    promise: Promise | None = None
+    notes: list[str] = field(default_factory=list)
     groups: int = 0
     smallest: int | None = None
     largest: int | None = None
-    told: object = None
-    others: dict[int, Outcome] = field(default_factory=dict)
-    denied: Deniable | None = None
     losses: list[Loss | None] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    key_fingerprint: str | None = None
+    claims: list[Claim] = field(default_factory=list)
+    promise: Promise | None = None
+    told: object = None
+    denied: Deniable | None = None
     recoding: object = None
+    others: dict[int, Outcome] = field(default_factory=dict)
+    key_fingerprint: str | None = None
+
+
+@dataclass
+class Outcome:
+    """The answer of a method: the new values of columns, the rows that are released, and its account of it."""
+
+    values: dict[Column, NewValues] = field(default_factory=dict)
+    rows: Rows | None = None
+    account: Account = field(default_factory=Account)
 
 
 @dataclass
@@ -388,7 +416,7 @@ class Work:
 
     def note(self, text: str) -> None:
         """Add a sentence to the report."""
-        self.outcome.notes.append(text)
+        self.outcome.account.notes.append(text)
 
     def sorted_by(self, column: Column) -> bool:
         """Tell whether the records are numbered in the order of a column, those without a value last."""
@@ -453,9 +481,9 @@ class Work:
         template, into = "group/groups_by_rank.sql", f"groups_{ordered.table}"
         return self.run(template, into, view=True, sorted=ordered, strata=strata, by=self.by, k=k)
 
-    def replace(self, column: Column, values: Name) -> None:
+    def replace(self, column: Column, values: Name, kind: Kind = "number", *, read_once: bool = False) -> None:
         """Take the new values of a column from the relation `values` (row_id, value)."""
-        self.outcome.values[column] = (values, "value")
+        self.outcome.values[column] = NewValues(values, "value", kind, read_once=read_once)
 
     def replace_by_group(self, columns: Sequence[Column], groups: Name, representative: str) -> None:
         """Replace columns by the mean or median of the group; `groups` has row_id and label."""
@@ -473,10 +501,17 @@ class Work:
         params: dict[str, Any] = {"groups": groups, "representatives": made, "columns": ["value"]}
         self.replace(column, self.run("replace/by_label.sql", f"values_{column.staged}", **params))
 
-    def replace_all(self, columns: Sequence[Column], values: Name) -> None:
+    def replace_all(
+        self, columns: Sequence[Column], values: Name, kind: Kind | Mapping[Column, Kind] = "number"
+    ) -> None:
         """Take the new values of several columns from the relation `values` (row_id and the columns)."""
         for column in columns:
-            self.outcome.values[column] = (values, column.staged)
+            own = kind if isinstance(kind, str) else kind.get(column, "number")
+            self.outcome.values[column] = NewValues(values, column.staged, own)
+
+    def add_column(self, column: Column, values: Name) -> None:
+        """Add a column to the release, from the relation `values` (row_id and the column)."""
+        self.outcome.values[column] = NewValues(values, column.staged, "nominal", is_added=True)
 
     def count_groups(self, groups: Name) -> None:
         """Add the number and sizes of the groups to the report."""
@@ -490,13 +525,13 @@ class Work:
 
     def count_sizes(self, groups: int | None, smallest: int | None, largest: int | None) -> int:
         """Add the number and sizes of groups to the report; return the smallest size, 0 without any."""
-        outcome = self.outcome
+        account = self.outcome.account
         if not groups or smallest is None or largest is None:
             return 0
         smallest, largest = int(smallest), int(largest)
-        outcome.groups += int(groups)
-        outcome.smallest = smallest if outcome.smallest is None else min(outcome.smallest, smallest)
-        outcome.largest = largest if outcome.largest is None else max(outcome.largest, largest)
+        account.groups += int(groups)
+        account.smallest = smallest if account.smallest is None else min(account.smallest, smallest)
+        account.largest = largest if account.largest is None else max(account.largest, largest)
         return smallest
 
     def matrix(self, columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:

@@ -105,8 +105,7 @@ def _in_sql(work: Work, column: Column, k: int, representative: str, remainder: 
         into, by = column.staged, work.by
         placed = work.run("replace/middle_means.sql", f"middle_{into}", sorted=ordered, strata=strata, by=by)
         values = work.run("replace/rank_means.sql", f"values_{into}", sorted=ordered, strata=placed, by=by, k=k)
-        work.replace(column, values)
-        work.outcome.read_once.add(values)
+        work.replace(column, values, read_once=True)
     else:
         work.replace_by_rank_group(column, work.groups_by_rank(ordered, strata, k), representative)
     work.count_rank_groups(strata, k)
@@ -126,5 +125,5 @@ def _in_memory(work: Work, column: Column, k: int, representative: str, *, sprea
         ranking = Ranking.of(numbers[there], strata, k, spread=spread)
         numbers[there] = ranking.of_values(ranking.means if representative == "mean" else ranking.medians)
         work.count_sizes(len(ranking.sizes), int(ranking.sizes.min()), int(ranking.sizes.max()))
-    values, _ = work.outcome.values[column]
-    work.replace(column, in_place_of(work.warehouse, values, work.relation, row_id, numbers))
+    shown = work.outcome.values[column].relation
+    work.replace(column, in_place_of(work.warehouse, shown, work.relation, row_id, numbers))

@@ -13,7 +13,7 @@ from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
-from sqlmicro.work import Claim, Terms, Work
+from sqlmicro.work import Claim, Kind, Rows, Terms, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,13 +97,12 @@ def group(
         groups = work.load_labels(row_id, labels.pop(0), f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
         _replace(work, block, scales.of(block), groups, suffix)
-    work.outcome.nominal = _nominal(scales)
     if len(blocks) > 1:
         strata = [column for column in work.by if isinstance(column, Column)]
-        work.outcome.claims = [
+        work.outcome.account.claims = [
             Claim((*block, *strata), "record", Terms(int(method.told("k", own)))) for block in blocks
         ]
-        work.outcome.promise = "block"
+        work.outcome.account.promise = "block"
         work.note(
             f"warning: the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous"
         )
@@ -169,14 +168,14 @@ def seat(
 
     seated = seater.seated(work, scales, importance, grouped, representatives)
     work.count_groups(seated.groups)
-    work.outcome.rows = seated.rows
-    work.outcome.nominal = _nominal(scales)
+    work.outcome.rows = Rows(seated.rows, complete=True)
     params: dict[str, Any] = {"representatives": seated.representatives, "columns": work.columns}
-    work.replace_all(work.columns, work.run("replace/by_label.sql", "values", groups=seated.groups, **params))
+    values = work.run("replace/by_label.sql", "values", groups=seated.groups, **params)
+    work.replace_all(work.columns, values, _kinds(scales))
 
 
-def _nominal(scales: Scales) -> list[Column]:
-    return [*scales.nominal, *(column for column, _ in scales.ordinal)]
+def _kinds(scales: Scales) -> dict[Column, Kind]:
+    return dict.fromkeys((*scales.nominal, *(column for column, _ in scales.ordinal)), "nominal")
 
 
 def _scales(work: Work, ordinal: tuple[str, ...], nominal: tuple[str, ...]) -> Scales:
@@ -290,9 +289,9 @@ def run_kernel(
     ours = method.module.startswith("sqlmicro.") and method.told("effort", settings) != "best"  # one solver at a time
     labels = work.group_strata(strata, k, f"group by {method.name}", kernel, threads=ours)
     for note in dict.fromkeys(note for number in sorted(told) for note in told[number][0]):
-        if note not in work.outcome.notes:  # as that of another part, or block
+        if note not in work.outcome.account.notes:  # as that of another part, or block
             work.note(note)
-    work.outcome.losses.append(Loss.of(X, labels, [least for _, least in told.values()]))
+    work.outcome.account.losses.append(Loss.of(X, labels, [least for _, least in told.values()]))
     return labels
 
 
@@ -302,7 +301,7 @@ def _replace(work: Work, columns: Sequence[Column], scales: Scales, groups: Name
     values = work.run(
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=representatives, columns=columns
     )
-    work.replace_all(columns, values)
+    work.replace_all(columns, values, _kinds(scales))
 
 
 def _representatives(work: Work, columns: Sequence[Column], scales: Scales, groups: Name, suffix: str) -> Name:

@@ -41,7 +41,7 @@ from sqlmicro.history.contents import places
 from sqlmicro.history.series import Series, Tonight, relation_of
 from sqlmicro.history.union import KEY
 from sqlmicro.pipeline import Run
-from sqlmicro.work import Work
+from sqlmicro.work import Rows, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,14 +82,15 @@ class SeriesOfColumns(Series):
         total = old + int(comes.sum())
         self.rows = self._tonight(work, memory, persons)
         rows = self._rows(work, columns, (new, texts))
-        work.outcome.rows = rows
-        work.outcome.values = {column: (rows, column.staged) for column in work.columns}
+        work.outcome.rows = Rows(rows, complete=True)
+        kinds = {column: new.kind for column, new in work.outcome.values.items()}
+        work.replace_all(work.columns, rows, kinds)
         self.persons = persons
         waits = memory.here & (memory.seat < 0)
         wait = int((self.day - memory.since[waits]).max()) if waits.any() else 0
         others = self.compared.stay if self.compared else 0
         left = total - int((memory.here & (memory.seat >= 0)).sum()) - others
-        report = self.report(int(waits.sum()), wait, left, work.outcome.groups)
+        report = self.report(int(waits.sum()), wait, left, work.outcome.account.groups)
         changed = {remembered.RECORDS: new, remembered.COLUMNS: texts}
         self.tonight = Tonight(memory, (), replace(report, came=int(comes.sum())), changed)
 
@@ -213,9 +214,9 @@ class SeriesOfColumns(Series):
             work.run("history/cohort.sql", "comes", relation=work.relation, cohort=cohort),
         )
         group()
-        made = dict.fromkeys(values for values, _ in work.outcome.values.values())
+        made = dict.fromkeys(new.relation for new in work.outcome.values.values())
         aliases = {values: f"v{number}" for number, values in enumerate(made, 1)}
-        where = {column.staged: (aliases[values], name) for column, (values, name) in work.outcome.values.items()}
+        where = {column.staged: (aliases[new.relation], new.column) for column, new in work.outcome.values.items()}
         rows = work.run(
             "history/rows_of_cohort.sql", "rows_of_cohort", relation=work.relation, cohort=cohort, by=work.by,
             columns=[(column, *where.get(column.staged, ("r", column.staged))) for column in columns],

@@ -187,8 +187,7 @@ def boxes(work: Work, found: Recoding) -> Name:
     text = "SELECT count(*) - count(DISTINCT row_id) FROM {{ values | ident }}"
     if work.warehouse.query("boxes", text, values=values)[0][0]:
         raise InputError(f"{work.where}, recoding", "boxes must be apart", "a record in two", "Do not use this file")
-    work.replace_all(work.columns, values)
-    work.outcome.text = work.outcome.nominal = list(work.columns)
+    work.replace_all(work.columns, values, "text")
     return values
 
 
@@ -215,9 +214,8 @@ def tails(work: Work, found: Recoding, k: int) -> tuple[Name, int]:
             "mask/rows_in_tails.sql", f"values_{column.staged}", relation=work.relation, tails=made, strata=strata,
             column=column, top=found.method == "top-code", result=told.becomes,
         )  # fmt: skip
-        work.replace(column, values)
+        work.replace(column, values, "text" if told.becomes == "VARCHAR" else "number")
         parts.append((f"t{number}", values))
-    work.outcome.text = [column for column in work.columns if own[column.name].becomes == "VARCHAR"]
     known = work.run("mask/rows_of_all_tails.sql", "known", view=True, relation=work.relation, tails=parts, k=1)
     kept = work.run("mask/rows_of_all_tails.sql", "kept", relation=work.relation, tails=parts, k=k)
     return kept, work.warehouse.count(work.relation) - work.warehouse.count(known)

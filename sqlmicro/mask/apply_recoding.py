@@ -13,7 +13,7 @@ from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import Promised, Recoding
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim, Terms
+from sqlmicro.work import Claim, Rows, Terms
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -83,8 +83,8 @@ def apply_recoding(
         kept = _kept(work, known, k)
     _withhold(work, kept, unknown, k, withhold=withhold)
     columns = (*work.columns, *everybody.strata(work))
-    work.outcome.promise = "masked" if coded else "record"
-    work.outcome.claims = [Claim(columns, "masked") if coded else Claim(columns, "record", Terms(k))]
+    work.outcome.account.promise = "masked" if coded else "record"
+    work.outcome.account.claims = [Claim(columns, "masked") if coded else Claim(columns, "record", Terms(k))]
     return work.outcome
 
 
@@ -156,5 +156,5 @@ def _withhold(work: Work, kept: Name, unknown: int, k: int, *, withhold: bool) -
             f"of {rows:,} rows {' and '.join(told)}", "Add --withhold to leave them out, or make a new recoding",
         )  # fmt: skip
     decided.refuse_nothing(work, left)
-    work.outcome.only_grouped = kept
+    work.outcome.rows = Rows(kept)
     work.note(f"{rows - left:,} of {rows:,} rows withheld: {', '.join(told)}")

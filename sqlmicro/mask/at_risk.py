@@ -143,7 +143,9 @@ def only(work: Work, asked: AtRisk | None, treat: Callable[[], object], *, apart
         work.relation = work.run("mask/treated.sql", "treated", relation=whole.relation, chosen=chosen)
     treat()
     work.records = whole
-    for number, (column, (values, name)) in enumerate([*work.outcome.values.items()], 1):
-        into = f"with_untreated_{number}"
-        work.replace(column, work.run("mask/untreated.sql", into, relation=whole.relation, chosen=chosen, values=values,
-                                      column=column, name=name))  # fmt: skip
+    for number, (column, new) in enumerate([*work.outcome.values.items()], 1):
+        values = work.run(
+            "mask/untreated.sql", f"with_untreated_{number}", relation=whole.relation, chosen=chosen,
+            values=new.relation, column=column, name=new.column,
+        )  # fmt: skip
+        work.replace(column, values, new.kind)

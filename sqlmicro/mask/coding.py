@@ -10,7 +10,6 @@ from sqlmicro.mask import decided
 from sqlmicro.mask.decided import RecodingTo
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -140,14 +139,10 @@ def _code(
             values = work.run("mask/tail_labels.sql", into, **shared, top=top, label=label)
         else:
             values = work.run("mask/tail_values.sql", into, **shared, top=top, replacement=replacement)
-        work.replace(column, values)
+        work.replace(column, values, "text" if replacement == "label" else "number")
         found[column] = tails, values
-    if replacement == "label":
-        work.outcome.text = list(work.columns)
-    strata = [column for column in work.by if not isinstance(column, str)]
-    work.outcome.claims = [Claim((*work.columns, *strata), "masked")]
     if recoding_to:
-        work.outcome.recoding = decided.of_tails(
+        work.outcome.account.recoding = decided.of_tails(
             work, found, top=top, given=value, replacement=replacement, label=label, k=k
         )
     return work.outcome

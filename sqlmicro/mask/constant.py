@@ -56,10 +56,8 @@ def constant(
     else:
         kinds = [(column, column.type if column in whole else "VARCHAR") for column in work.columns]
         values = work.run("mask/constants.sql", "values", relation=work.relation, columns=kinds, value=value)
-    work.replace_all(work.columns, values)
-    work.outcome.nominal = list(work.columns)
-    if value is not None:
-        work.outcome.text = [column for column in work.columns if column not in whole]
+    stays: list[Column] = work.columns if value is None else whole
+    work.replace_all(work.columns, values, {c: "nominal" if c in stays else "text" for c in work.columns})
     return work.outcome
 
 

@@ -90,7 +90,7 @@ def _level(ladder: Ladder, number: int, work: Work) -> Level:
     if rule.kind == "quantiles":
         found = work.warehouse.rows(
             "mask/released_bins.sql", bins=ladder.bins[number], relation=work.relation, column=ladder.column,
-            kept=work.outcome.only_grouped or work.relation,
+            kept=work.outcome.rows.relation if work.outcome.rows else work.relation,
         )  # fmt: skip
         refuse_inexact((end for one in found for end in one), rule.where)
         return Level("bins", bins=[list(one) for one in found])
@@ -130,7 +130,7 @@ def of_boxes(work: Work, groups: Name, k: int) -> Recoding:
 def of_suppressed(work: Work) -> Recoding:
     """Say which combinations are released, those with fewest values suppressed first; a missing value fits any."""
     strata = [(column, f"stratum_{i}") for i, column in enumerate(everybody.strata(work), 1)]
-    values = next(iter(work.outcome.values.values()))[0]
+    values = next(iter(work.outcome.values.values())).relation
     rows = work.warehouse.rows(
         "mask/released_combinations.sql", relation=work.relation, values=values, strata=strata, columns=work.columns
     )

@@ -186,7 +186,7 @@ def generalize(
         made = recoding.recode(work, ladders, request, members)
     if recoding_to:
         say = decided.of_classes if local else decided.of_levels
-        work.outcome.recoding = say(work, ladders, made, until_k)
+        work.outcome.account.recoding = say(work, ladders, made, until_k)
     return work.outcome
 
 

@@ -131,9 +131,9 @@ def mondrian(
     grouped, representatives = _replace(work, found.here, groups, of_values)
     recoded = None if held is None else held.recoded(work, labels, grouped, representatives)
     columns = (*work.columns, *everybody.strata(work))
-    work.outcome.claims = [Claim(columns, "record", Terms(k, in_population=asked, everybody=recoded))]
+    work.outcome.account.claims = [Claim(columns, "record", Terms(k, in_population=asked, everybody=recoded))]
     if recoding_to:
-        work.outcome.recoding = decided.of_boxes(work, groups, k)
+        work.outcome.account.recoding = decided.of_boxes(work, groups, k)
     return work.outcome
 
 
@@ -258,6 +258,5 @@ def _replace(work: Work, here: Work, groups: Name, of_values: Name) -> tuple[Nam
     )
     released = work.warehouse.hand_over(representatives)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
-    work.replace_all(work.columns, values)
-    work.outcome.text = work.outcome.nominal = list(work.columns)
+    work.replace_all(work.columns, values, "text")
     return grouped, representatives

@@ -26,7 +26,7 @@ from sqlmicro.mask.recoding_file import from_text
 from sqlmicro.missing.vectors import Scales
 from sqlmicro.registry import Method
 from sqlmicro.system.reporting import as_json
-from sqlmicro.work import Claim, Outcome, Terms, Work
+from sqlmicro.work import Claim, Kind, NewValues, Outcome, Rows, Terms, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ def _seat_groups(work: Work, method: Method, settings: Mapping[str, Any], seater
         first = work.again("first")
         method.function(first, **settings)
         columns = [(column, "r") for column in everybody.strata(work)]
-        (values,) = {found for found, _ in first.outcome.values.values()}
+        (values,) = {new.relation for new in first.outcome.values.values()}
         classes = work.run("mask/recoded_classes.sql", "classes", relation=work.relation, values=values,
                            columns=[*((column, "v") for column in work.columns), *columns])  # fmt: skip
         found = work.warehouse.arrays("mask/class_of_records.sql", relation=work.relation, classes=classes)
@@ -121,20 +121,26 @@ def _seat(work: Work, method: Method, settings: Mapping[str, Any], k: int, seate
 
     X = np.empty((work.warehouse.count(night.relation), 0))
     seated = seater.settled(night, X, grouped, representatives, alike=alike)
-    work.outcome = replace(recoded.outcome, values={}, only_grouped=None, rows=seated.rows, notes=work.outcome.notes)
+    account = replace(recoded.outcome.account, notes=work.outcome.account.notes)
+    work.outcome, values = Outcome({}, Rows(seated.rows, complete=True), account), recoded.outcome.values
     work.count_groups(seated.groups)
     shown = work.run("replace/by_label.sql", "seated_values", groups=seated.groups,
                      representatives=seated.representatives, columns=work.columns)  # fmt: skip
-    work.replace_all(work.columns, shown)
-    if method.name == "suppress":
-        work.outcome.nominal = list(work.columns)
-    work.outcome.promise = "record"
-    work.outcome.claims = [Claim((*work.columns, *strata), "record", Terms(k))]
+    work.replace_all(work.columns, shown, {column: _kind(method, values.get(column)) for column in work.columns})
+    work.outcome.account.promise = "record"
+    work.outcome.account.claims = [Claim((*work.columns, *strata), "record", Terms(k))]
+
+
+def _kind(method: Method, recoded: NewValues | None) -> Kind:
+    """Return of what kind the values of a column are in every night, whether or not it is recoded in this one."""
+    if recoded is None or (method.name == "suppress" and recoded.kind == "number"):
+        return "nominal"
+    return recoded.kind
 
 
 def _as_recoded(work: Work, outcome: Outcome, method: Method) -> Name:
     """Return the records of a step with the values that an outcome has for them."""
-    values = next(iter(outcome.values.values()))[0] if outcome.values else work.relation
+    values = next(iter(outcome.values.values())).relation if outcome.values else work.relation
     own, new = (dict(work.warehouse.describe(relation)) for relation in (work.relation, values))
     taken = [
         (column, "v", new[column.staged]) if column in outcome.values else (column, "r", own[column.staged])
@@ -192,13 +198,13 @@ def _recoded(work: Work, method: Method, settings: Mapping[str, Any], seater: Se
     if seater.recoding is None:
         says = "recoding_to" in settings
         method.function(work, **{**settings, **({"recoding_to": "remembered"} if says else {})})
-        seater.recoding = json.dumps(as_json(work.outcome.recoding if says else decided.of_suppressed(work)))
+        seater.recoding = json.dumps(as_json(work.outcome.account.recoding if says else decided.of_suppressed(work)))
         if not says:
             return work
     again = work.again("again")
     assert seater.recoding is not None
     found = from_text(seater.recoding)
-    again.outcome.recoding = found if settings.get("recoding_to") else None
+    again.outcome.account.recoding = found if settings.get("recoding_to") else None
     applied.known(again, found, settings.get("hierarchy", ()))
     return again
 

@@ -65,6 +65,5 @@ def partial(
         last_shown=keep_last,
         character=character,
     )
-    work.replace_all(work.columns, values)
-    work.outcome.text = list(work.columns)
+    work.replace_all(work.columns, values, "text")
     return work.outcome

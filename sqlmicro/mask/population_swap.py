@@ -158,7 +158,8 @@ def keep_k_map(work: Work, least: int, population: str) -> None:
             sources = work.load(table, f"sources_{column.staged}", "filled by swap")
             into = f"exchanged_{column.staged}"
             values = work.run("mask/exchanged.sql", into, relation=swapped, sources=sources, column=column)
-            work.replace(column, values)
+            before_it = work.outcome.values.get(column)
+            work.replace(column, values, before_it.kind if before_it else "number")
     work.note(
         f"{before:,} records had a combination with fewer than {least} members of the population: {made:,} further "
         "exchanges of single values"
@@ -168,12 +169,13 @@ def keep_k_map(work: Work, least: int, population: str) -> None:
 def _swapped(work: Work, columns: list[Column]) -> Name:
     """Return the records with the values that were swapped."""
     values = work.outcome.values
-    aliases = {name: f"v{number}" for number, name in enumerate(dict.fromkeys(name for name, _ in values.values()), 1)}
-    found = []
-    for column in columns:
-        name, there = values.get(column, (None, column.staged))
-        found.append((column, "r" if name is None else aliases[name], there))
-    joined = [(alias, name) for name, alias in aliases.items()]
+    relations = dict.fromkeys(new.relation for new in values.values())
+    aliases = {relation: f"v{number}" for number, relation in enumerate(relations, 1)}
+    found = [
+        (column, aliases[values[column].relation], values[column].column) if column in values
+        else (column, "r", column.staged) for column in columns
+    ]  # fmt: skip
+    joined = [(alias, relation) for relation, alias in aliases.items()]
     return work.run(
         "replace/released.sql",
         "swapped",

@@ -102,7 +102,6 @@ def pram(
         raise InputError(work.where, "works on nominal columns: text, ENUM, truth values, codes", ", ".join(wrong))
     asked = at_risk.asked_for(where_risk, risk, risk_table)
     at_risk.only(work, asked, lambda: _change(work, keep_probability, matrix, invariant), apart=False)
-    work.outcome.nominal = list(work.columns)
     return work.outcome
 
 
@@ -135,7 +134,7 @@ def _change(work: Work, keep_probability: float | None, matrix: str | None, inva
             ranges=ranges,
             column=column,
         )
-        work.replace(column, values)
+        work.replace(column, values, "nominal")
 
 
 def _check_number(work: Work, column: Column, categories: Name, invariant: bool) -> None:

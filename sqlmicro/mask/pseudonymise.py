@@ -75,7 +75,7 @@ def pseudonymise(
         known[key_file] = _read_key(work.where, key_file)
     secret = known[key_file]
     work.warehouse.set_pads(*pads(work.epoch_key(secret)))
-    work.outcome.key_fingerprint = secret.fingerprint
+    work.outcome.account.key_fingerprint = secret.fingerprint
     values = work.run(
         "mask/pseudonyms.sql",
         "values",
@@ -83,9 +83,8 @@ def pseudonymise(
         columns=[column for column in work.columns if column.family != "date"],
         dates=[column for column in work.columns if column.family == "date"],
     )
-    work.replace_all(work.columns, values)
-    work.outcome.text = list(work.columns)
-    work.outcome.claims = [Claim((), "masked")]
+    work.replace_all(work.columns, values, "text")
+    work.outcome.account.claims = [Claim((), "masked")]
     return work.outcome
 
 

@@ -20,7 +20,7 @@ from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
 from sqlmicro.safe_method.persons_of_cells import PersonsOfCells
-from sqlmicro.work import Claim, Terms
+from sqlmicro.work import Claim, Kind, Rows, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,8 +132,8 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request, every
     take = _take_cells if request.local else _take_levels
     recoded, decided = take(work, table, ladders, found)
     terms = Terms(request.k, in_population=request.population, everybody=recoded)
-    work.outcome.claims = [Claim(tuple(table.key), "record", terms)]
-    work.outcome.promise = "record"
+    work.outcome.account.claims = [Claim(tuple(table.key), "record", terms)]
+    work.outcome.account.promise = "record"
     return decided
 
 
@@ -303,9 +303,9 @@ def _take_levels(
     recode_to(work, ladders, chosen)
     if not found.kept[table.combinations.n > 0].all():
         representatives = _load_chosen(work, found, {})
-        work.outcome.only_grouped = work.run(
+        work.outcome.rows = Rows(work.run(
             "replace/by_label.sql", "kept", groups=table.members, representatives=representatives, columns=[]
-        )
+        ))  # fmt: skip
     if table.everybody is None:
         return None, Decided(chosen)
     changed = [column for column, level in chosen.items() if level]
@@ -344,7 +344,7 @@ def _take_cells(
     )
     declare(work, ladders, changed, values)
     if not found.kept[table.combinations.n > 0].all():
-        work.outcome.only_grouped = values
+        work.outcome.rows = Rows(values)
     decided = Decided({}, Classes(table.cells, representatives, found.first, found.levels, changed))
     if table.everybody is None:
         return None, decided
@@ -387,6 +387,8 @@ def _recoded(
 
 def declare(work: Work, ladders: Mapping[Column, Ladder], changed: list[Column], values: Name) -> None:
     """Say which columns got new values, and of what kind they are by now."""
-    work.replace_all(changed, values)
-    work.outcome.text = [column for column in changed if ladders[column].text]
-    work.outcome.nominal = [column for column in work.columns if not (column in changed and ladders[column].numeric)]
+    kinds: dict[Column, Kind] = {
+        column: "text" if ladders[column].text else "number" if ladders[column].numeric else "nominal"
+        for column in changed
+    }
+    work.replace_all(changed, values, kinds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim, Stream
+from sqlmicro.work import Rows, Stream
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
@@ -92,10 +92,9 @@ def sample(
         weight=weight,
     )
     outcome = work.outcome
-    outcome.only_grouped = drawn
-    outcome.claims = [Claim(tuple(column for column in work.by if not isinstance(column, str)), "masked")]
+    outcome.rows = Rows(drawn)
     if weight_column is not None:
-        outcome.added[weight] = drawn
+        work.add_column(weight, drawn)
     _note_empty_strata(work, sizes)
     return outcome
 
@@ -111,10 +110,9 @@ def _of_nights(work: Work, fraction: float, weight_column: str | None) -> Outcom
     )  # fmt: skip
     if not work.warehouse.count(drawn):
         raise InputError(work.where, "the sample must have a record", "none", "Give a larger --fraction")
-    work.outcome.only_grouped = drawn
-    work.outcome.claims = [Claim((), "masked")]
+    work.outcome.rows = Rows(drawn)
     if weight_column is not None:
-        work.outcome.added[weight] = drawn
+        work.add_column(weight, drawn)
     return work.outcome
 
 

@@ -100,7 +100,7 @@ def shift_dates(
             f"{work.where}, key", "needs a secret that lasts: two runs must move a person alike", "a new one",
             f"Set {secrets.LASTING_VARIABLE}",
         )  # fmt: skip
-    work.outcome.key_fingerprint = secret.fingerprint
+    work.outcome.account.key_fingerprint = secret.fingerprint
     stream = f"sqlmicro_offsets_{days}"
     work.warehouse.set_key(stream, hmac.digest(secret.value, f"sqlmicro offsets {days}".encode(), sha256).hex()[:32])
     offsets = work.run(
@@ -116,7 +116,7 @@ def shift_dates(
         "mask/shifted_dates.sql", "shifted", relation=work.relation, dates=dates, offsets=offsets, columns=columns
     )
     work.replace_all(work.columns, shifted)
-    work.outcome.claims = [Claim((), "masked")]
+    work.outcome.account.claims = [Claim((), "masked")]
     _note(work, dates, shifted, offsets)
     return work.outcome
 

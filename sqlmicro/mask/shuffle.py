@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Stream
+from sqlmicro.work import Stream, kinds_of
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
@@ -55,6 +55,5 @@ def shuffle(
             by=work.by,
             columns=columns,
         )
-        work.replace_all(columns, values)
-    work.outcome.nominal = [column for column in work.columns if not column.numeric]
+        work.replace_all(columns, values, kinds_of(columns))
     return work.outcome

@@ -145,10 +145,10 @@ def suppress(
         _only_k(work, k, cost, subsets, nulls_match)
     columns, strata = tuple(work.columns), everybody.strata(work)
     if nulls_match == "own-value":
-        work.outcome.promise = "record" if subsets is None else "block"
+        work.outcome.account.promise = "record" if subsets is None else "block"
         blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
         terms = Terms(k, in_population=asked, everybody=members)
-        work.outcome.claims = [Claim((*block, *strata), "record", terms) for block in blocks]
+        work.outcome.account.claims = [Claim((*block, *strata), "record", terms) for block in blocks]
     return work.outcome
 
 
@@ -320,8 +320,7 @@ def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries
     groups = assigned(work, cells, members, key, "groups")
     released = work.warehouse.hand_over(released)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
-    work.replace_all(work.columns, values)
-    work.outcome.nominal = list(work.columns)
+    work.replace_all(work.columns, values, "nominal")
     _note_lost(work, (hidden * entries.count[:, None]).sum(axis=0))
 
 
@@ -338,8 +337,7 @@ def _take_records(work: Work, row_id: np.ndarray, hidden: np.ndarray) -> None:
         chosen=chosen,
         columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
     )
-    work.replace_all(work.columns, values)
-    work.outcome.nominal = list(work.columns)
+    work.replace_all(work.columns, values, "nominal")
 
 
 def _note_lost(work: Work, lost: np.ndarray) -> None:

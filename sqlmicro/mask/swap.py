@@ -16,7 +16,7 @@ from sqlmicro.options.params import Param
 from sqlmicro.options.regions import CarryAlong, MinCount, RiskColumns, Similar
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
-from sqlmicro.work import Claim, Stream, Terms
+from sqlmicro.work import Claim, Stream, Terms, kinds_of
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -160,7 +160,7 @@ def swap(
         keep_k_map(work, min_k_map, population)
         columns = (*work.columns, *(column for column in work.by if not isinstance(column, str)))
         asked_of_all = InPopulation(population=population, min_k_map=min_k_map)
-        work.outcome.claims = [Claim(columns, "masked", Terms(in_population=asked_of_all))]
+        work.outcome.account.claims = [Claim(columns, "masked", Terms(in_population=asked_of_all))]
     return work.outcome
 
 
@@ -183,8 +183,7 @@ def _data_swap(work: Work, rate: float) -> None:
         columns=work.columns,
         share=round(rate * 2**60),
     )
-    work.replace_all(work.columns, values)
-    work.outcome.nominal = [column for column in work.columns if not column.numeric]
+    work.replace_all(work.columns, values, kinds_of(work.columns))
 
 
 def _rank_swap(work: Work, column: Column, percent: float) -> None:

@@ -11,7 +11,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.at_risk import AtRisk
 from sqlmicro.mask.targeted import Exchanged, Households, exchange, shares
 from sqlmicro.options.params import split_blocks
-from sqlmicro.work import Stream
+from sqlmicro.work import Stream, kinds_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,10 +73,8 @@ def swap_households(work: Work, asked: Targeted) -> None:
     sources = work.load(pa.table({"row_id": row_id, "source": row_id[found.partner]}), "sources", "filled by swap")
     for column in work.columns:
         into = f"exchanged_{column.staged}"
-        work.replace(
-            column, work.run("mask/exchanged.sql", into, relation=work.relation, sources=sources, column=column)
-        )
-    work.outcome.nominal = [column for column in work.columns if not column.numeric]
+        values = work.run("mask/exchanged.sql", into, relation=work.relation, sources=sources, column=column)
+        work.replace(column, values, kinds_of([column])[column])
     work.note(_told(work, households, found))
 
 

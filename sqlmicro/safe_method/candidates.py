@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.columns import Column
     from sqlmicro.database.templates import Name
-    from sqlmicro.work import Outcome, Work
+    from sqlmicro.work import Account, Work
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class LevelReport:
     safe_distance: SafeDistance
 
 
-def of_levels(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> list[LevelReport] | None:
+def of_levels(parts: Sequence[Part], accounts: Sequence[Account]) -> list[LevelReport] | None:
     """Return what SAFE reports of the levels of a step; None where all columns belong to the records."""
     return [
         LevelReport(
             part.level.unit, part.level.units, list(names_of(part.columns)), one.groups, one.smallest,
             one.told.released.distance,
         )
-        for part, one in zip(parts, outcomes, strict=True)
+        for part, one in zip(parts, accounts, strict=True)
         if part.level and isinstance(one.told, Chosen)
     ] or None  # fmt: skip
 

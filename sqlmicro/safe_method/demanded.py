@@ -47,7 +47,7 @@ def demanded(work: Work, method: str, invented: float | None, max_inference: flo
         return None
     inference = max_inference if max_inference is not None else MAX_INFERENCE if share else 1.0
     secret = secrets.lasting()
-    work.outcome.key_fingerprint = secret.fingerprint
+    work.outcome.account.key_fingerprint = secret.fingerprint
     if not secret.lasts:
         work.note(
             "the secret that decides what is shown could not be kept, as in a container without a home: another run "

@@ -50,7 +50,7 @@ from sqlmicro.safe_method.settings import (
 )
 from sqlmicro.safe_method.summary import Summary, kept_deviations, warnings
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
-from sqlmicro.work import Outcome
+from sqlmicro.work import NewValues, Outcome, Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -234,7 +234,7 @@ def safe(
         return found, best
 
     found, best = enlarged(work, least, make)
-    work.outcome.denied = _deniable(work, best, k, denial)
+    work.outcome.account.denied = _deniable(work, best, k, denial)
     return _keep_others(work, cells, found, keep_candidates, k, denial)
 
 
@@ -277,9 +277,9 @@ def _keep_others(
             "several of them may learn more about a record than from one"
         )
         for kept in found:
-            other = work.outcome.others[kept.number] = Outcome()
+            other = work.outcome.account.others[kept.number] = Outcome()
             _hand_over(work, cells, kept, other, f"_of_{kept.number}", k)
-            other.denied = _deniable(work, kept, k, asked)
+            other.account.denied = _deniable(work, kept, k, asked)
     return work.outcome
 
 
@@ -387,7 +387,7 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
     unit = work.unit
     summary = Summary.of(best.distance.orders, moments, best.means, unit, _not_told(work, best))
     released = Released(best.distance, moments, Totals(before[1], after[1]), summary)
-    outcome.told = Chosen([one.row() for one in found], best.number, released)
+    outcome.account.told = Chosen([one.row() for one in found], best.number, released)
     for warning in warnings(kept_deviations(moments), helps):
         work.note(warning)
     if best.dropped and work.demand.files:
@@ -419,9 +419,12 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
     values = work.run(
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=released, columns=work.columns
     )
-    outcome.values = {column: (values, column.staged) for column in work.columns}
+    nominal = cells.without_arithmetic
+    outcome.values = {
+        column: NewValues(values, column.staged, "nominal" if column in nominal else "number")
+        for column in work.columns
+    }
     if cells.weight_column:
-        outcome.values[cells.weight_column] = calibrated(work, cells, one, groups, suffix, k), "value"
-    outcome.nominal = cells.without_arithmetic
-    outcome.only_grouped = groups if one.dropped else None
+        outcome.values[cells.weight_column] = NewValues(calibrated(work, cells, one, groups, suffix, k), "value")
+    outcome.rows = Rows(groups) if one.dropped else None
     return groups

@@ -65,7 +65,7 @@ class MissedError(InputError):
 
 def enlarged(work: Work, least: np.ndarray, made: Callable[[np.ndarray], T]) -> T:
     """Return what is made with least sizes of classes; where those of some strata cannot keep all, with larger ones."""
-    notes = len(work.outcome.notes)
+    notes = len(work.outcome.account.notes)
     for _ in range(_ANEW):
         try:
             return made(least)
@@ -74,7 +74,7 @@ def enlarged(work: Work, least: np.ndarray, made: Callable[[np.ndarray], T]) -> 
                 raise
             for stratum, size in missed.larger.items():
                 least[stratum] = max(size, least[stratum] + 1)
-            del work.outcome.notes[notes:]
+            del work.outcome.account.notes[notes:]
     return made(least)
 
 

@@ -57,8 +57,8 @@ def suppress(warehouse, table, columns, **settings):
     work = Work(warehouse, Records(run.original, tuple(chosen)), step, draws)
     with Measure() as measured:
         outcome = method.function(work, **settle(method.own_settings, settings, "suppress"))
-    values = next(note for note in outcome.notes if " values suppressed" in note)
-    return int(values.split()[0].replace(",", "")), outcome.notes, measured
+    values = next(note for note in outcome.account.notes if " values suppressed" in note)
+    return int(values.split()[0].replace(",", "")), outcome.account.notes, measured
 
 
 def on_testdata(reading):

@@ -119,8 +119,8 @@ def test_parts_and_blocks_add_up_and_an_unknown_bound_of_one_makes_none(
 ) -> None:
     left = list(bounds)
     work: Any = SimpleNamespace(
-        outcome=Outcome(), part=SimpleNamespace(above=()), streams=lambda: lambda: None,
-        note=lambda text: work.outcome.notes.append(text),
+        outcome=Outcome(), streams=lambda: lambda: None,
+        note=lambda text: work.outcome.account.notes.append(text),
         group_strata=lambda strata, k, text, kernel, threads: kernel(np.arange(2), silent, 0),
     )  # fmt: skip
     method: Any = SimpleNamespace(
@@ -129,5 +129,5 @@ def test_parts_and_blocks_add_up_and_an_unknown_bound_of_one_makes_none(
     )  # fmt: skip
     for _ in bounds:
         run_kernel(work, method, {"k": 2}, np.array([[0.0], [2.0]]), np.zeros(2, np.int64))
-    assert Loss.of_all(work.outcome.losses) == (None if least is None else Loss(2.0 * len(bounds), least))
-    assert work.outcome.notes == ["a note"]
+    assert Loss.of_all(work.outcome.account.losses) == (None if least is None else Loss(2.0 * len(bounds), least))
+    assert work.outcome.account.notes == ["a note"]
