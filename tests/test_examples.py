@@ -1,6 +1,8 @@
 """The examples for schedulers run: a line for cron, and a Dagster asset where Dagster is installed."""
 
+import ast
 import hmac
+import json
 import os
 import runpy
 import shutil
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from command import run
 
@@ -273,3 +276,24 @@ def test_the_dagster_asset(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (found,) = done.asset_materializations_for_node("persons_release")
     assert found.metadata["target"].value == "persons_release"
     assert (folder / "warehouse.duckdb").exists()
+
+
+@pytest.mark.slow
+def test_the_cells_of_the_notebook_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    shutil.copy(EXAMPLES / "persons.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    notebook = json.loads((EXAMPLES / "release.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            *lines, last = ast.parse("".join(cell["source"])).body
+            exec(compile(ast.Module(lines, []), "cell", "exec"), names)
+            alone = isinstance(last, ast.Expr)
+            code = compile(
+                ast.Expression(last.value) if alone else ast.Module([last], []), "cell", "eval" if alone else "exec"
+            )
+            shown = eval(code, names)
+            assert shown is None or shown._repr_html_(), "a notebook shows it"
+    assert pq.read_metadata(tmp_path / "persons_anonymized.parquet").num_rows == 1000

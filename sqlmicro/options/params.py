@@ -135,6 +135,8 @@ class Parameter:
                 raise ParameterError(label, must, quoted(value), nearest(word, self.choices) if word else "")
             return value
         if self.many:
+            if isinstance(value, list | tuple):  # a size or a code may be a number
+                value = [str(item) if type(item) is int else item for item in value]
             if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
                 got = "something else" if self.param.private else _list_of(value)
                 raise ParameterError(label, "must be a list of names", got, 'Write ["a", "b"]')

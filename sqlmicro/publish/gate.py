@@ -143,11 +143,11 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
     return rows
 
 
-def measured(
+def under_audit(
     run: Run, relation: Name, options: AuditStep, where: str, *, original: Name | None = None,
     everybody: Name | None = None, units: Name | None = None,
-) -> list[AuditRow]:  # fmt: skip
-    """Return all that the audits find of a staging relation of a run, asked for or not.
+) -> AuditedRelease:  # fmt: skip
+    """Return a staging relation of a run as audits read it, its columns by their names in staging.
 
     Where the table says whose record it is, classes count persons, or `units`: the same relation with a column
     `person`. It is compared with what the run has loaded, or with another relation of it. The population is the one of
@@ -173,7 +173,7 @@ def measured(
     number = (Column("row_id", "BIGINT", "row_id"),)
     person = (_PERSON,) if run.counted or units else ()
     numbered = tuple(one for one in person if one.name in before)
-    audited = AuditedRelease(
+    return AuditedRelease(
         warehouse=run.warehouse,
         release=Source(relation, "the release", (*columns, *number, *person), is_table=False),
         quasi=tuple(own[column.name] for column in chosen.quasi),
@@ -193,10 +193,18 @@ def measured(
         numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),
         nominal=tuple(own[name].name for name in chosen.nominal),
     )
-    staged_names = {name.lower(): column.name for name, column in own.items()}
+
+
+def measured(
+    run: Run, relation: Name, options: AuditStep, where: str, *, original: Name | None = None,
+    everybody: Name | None = None, units: Name | None = None,
+) -> list[AuditRow]:  # fmt: skip
+    """Return all that the audits find of a staging relation of a run, asked for or not; of `under_audit`."""
+    audited = under_audit(run, relation, options, where, original=original, everybody=everybody, units=units)
+    staged_names = {column.name.lower(): column.staged for column in run.roles.released}
     settings = means.staged(regression.staged(options.settings, staged_names), staged_names)
     found = runner.run(audited, options.measure, options.thresholds, settings)
-    shown = {column.name: name for name, column in own.items()}
+    shown = {column.staged: column.name for column in run.roles.released}
     return [
         replace(
             row, columns=[shown.get(name, name) for name in row.columns], detail=row.detail and row.detail.under(shown)

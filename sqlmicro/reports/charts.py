@@ -114,6 +114,7 @@ def bars(
     unit: str = say("share of the records"),
     percent: bool = True,
     both: tuple[str, str] = (say("before"), say("after")),
+    standalone: bool = False,
 ) -> Markup:
     """Return horizontal bars: `after`, and behind it `before` where a row has it; `label` at the left.
 
@@ -135,6 +136,8 @@ def bars(
         Whether values are shares, shown in percent.
     both : (str, str)
         What the two bars of a row are called.
+    standalone : bool
+        Whether it is a picture of its own, with its colours in it.
     """
     two = any(row.before is not None for row in rows)
     top, height = (34 if two else 10), (26 if two else 20)
@@ -179,6 +182,7 @@ def bars(
             (_LABELS + long(mark), say("{x} %", x=plain(round(100 * mark, 9))) if percent else plain(mark))
             for mark in marks
         ],
+        standalone=standalone,
     )
 
 

@@ -11,6 +11,9 @@ from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.reports.drawn import Point
 from sqlmicro.system.reporting import INLINE
 
+RISK, LOSS = "share of records linked", "loss in %"
+"""What the axes of the map are called."""
+
 
 @dataclass(frozen=True)
 class Accuracy:
@@ -135,6 +138,16 @@ class CompareReport:
     """What a model tells."""
     weights: list[str]
     """Columns that were left out because they are weights by their names."""
+
+    @property
+    def points(self) -> list[Point]:
+        """The candidates that have a place on one map."""
+        best = self.choice.best if self.choice else None
+        return [
+            Point(row.label, row.found.risk, row.found.loss, chosen=row.label == best, front=row.found.front)
+            for row in self.candidates
+            if isinstance(row.found, Tried) and row.found.on_map
+        ]
 
     @property
     def passed(self) -> bool | None:

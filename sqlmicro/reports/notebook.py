@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import count
 
 from sqlmicro.audits.k_anonymity import ClassCounts
@@ -10,7 +11,9 @@ from sqlmicro.audits.row import AuditReport, AuditRow
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports import charts
 from sqlmicro.reports.attack_report import AttackReport
+from sqlmicro.reports.compared import LOSS, RISK, CompareReport
 from sqlmicro.reports.disclosure import class_steps
+from sqlmicro.reports.distributions import ColumnFacts
 from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import ENGLISH, Language, language, of_environment
@@ -42,9 +45,29 @@ def result(verb: str, text: str, report: object) -> str:
     """Return what a verb found: its text, and the class sizes where it counted them."""
     spoken = language(report.lang) if isinstance(report, Facts) else ENGLISH
     chart = _of_classes(report.audits, spoken) if isinstance(report, AuditReport) else ""
+    if isinstance(report, CompareReport):
+        chart = charts.ru_map(report.points, key=f"sqlmicro-{next(_numbers)}", risk=RISK, loss=LOSS)
     colour = report.verdict.colour if isinstance(report, AttackReport | Facts) else ""
     title = say("Report") if isinstance(report, Facts) else verb.replace("-", " ").capitalize()
     return _piece(title, [], chart, text, [], colour, spoken)
+
+
+def pictures(facts: Sequence[ColumnFacts]) -> dict[str, str]:
+    """Return an SVG of each column that has values enough in common: how its values were shared out, and are now."""
+    spoken = of_environment()
+    return {
+        one.name: str(charts.bars(f"sqlmicro-{next(_numbers)}", shown(one.name), one.bars, spoken, standalone=True))
+        for one in facts
+        if one.bars
+    }
+
+
+def page_of(pictures: Mapping[str, str]) -> str:
+    """Return pictures as a notebook shows them, each under its name."""
+    shown_as = (
+        f"<figure><figcaption>{escape(shown(name))}</figcaption>{svg}</figure>" for name, svg in pictures.items()
+    )
+    return "<div>" + "".join(shown_as) + "</div>"
 
 
 def _of_classes(rows: Sequence[AuditRow], spoken: Language) -> str:

@@ -12,16 +12,16 @@ from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
-from sqlmicro.database.columns import names_of
+from sqlmicro.database.columns import names_of, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options.common import PublishSettings
 from sqlmicro.options.params import carried, parameters, take
 from sqlmicro.publish import gate
-from sqlmicro.reports import notebook
+from sqlmicro.reports import distributions, notebook
 from sqlmicro.reports.rendering import rendered
-from sqlmicro.session.result import Audit
+from sqlmicro.session.result import Audit, Pictures
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.reporting import Json, as_json
 
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from sqlmicro.database.source import Source
     from sqlmicro.publish.release import Release as Prepared
     from sqlmicro.publish.report import ReleaseReport
+
+
+_FEWEST = 3
+"""So many records are behind a bar at least, also where no k is promised."""
 
 
 class Owner(Protocol):
@@ -136,6 +140,36 @@ class Release:
             release=self._found.release,
         )
         return Audit("audit", report)
+
+    def plot(self, *columns: str) -> Pictures:
+        """Draw how the values of columns were shared out among the records, and are now.
+
+        Bars stand for k records or more, before and after: rarer values are drawn together, and the ends of numbers lie
+        within their outer quantiles.
+
+        Parameters
+        ----------
+        *columns : str
+            Names of released columns. Default: all of them.
+
+        Returns
+        -------
+        Pictures
+            `svgs` has each picture by its column; a notebook shows them, `save` writes them.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown column.
+        """
+        self._alive()
+        run = self._prepared.run
+        run.resume()
+        wanted = pick(run.roles.released, columns or names_of(run.roles.released), "plot")
+        k = max((promise.k for promise in self._found.verdict.promised), default=0)
+        facts = distributions.columns(gate.under_audit(run, run.current, AuditStep(), "plot"), max(k, _FEWEST))
+        named = {column.staged: column.name for column in wanted}
+        return Pictures(notebook.pictures([replace(one, name=named[one.name]) for one in facts if one.name in named]))
 
     def arrow(self) -> pa.Table:
         """Return the released records as an Arrow table."""

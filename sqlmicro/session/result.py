@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlmicro.audits.row import AuditReport
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
+from sqlmicro.system import whole_files
 from sqlmicro.system.reporting import Json, as_json, passed
 
 
@@ -66,3 +69,36 @@ class Audit(Result):
     def rows(self) -> list[Json]:
         """A row for every measure: `check`, `columns`, `value`, `threshold`, `passed` and more."""
         return [as_json(row) for row in self.found.audits]
+
+
+@dataclass(frozen=True, repr=False)
+class Pictures:
+    """Pictures of the columns of a release, before and after; a notebook shows them.
+
+    Attributes
+    ----------
+    svgs : dict
+        The picture of each column by its name: an SVG that stands alone.
+    """
+
+    svgs: dict[str, str]
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write each picture into a folder as COLUMN.svg, and return the files.
+
+        Raises
+        ------
+        InputError
+            When a file is there already, or cannot be written.
+        """
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        files = [Path(folder) / f"{quote(name, safe=' ')}.svg" for name in self.svgs]
+        for file, svg in zip(files, self.svgs.values(), strict=True):
+            whole_files.write("plot", file, svg.encode(), overwrite=False)
+        return files
+
+    def __repr__(self) -> str:
+        return f"pictures of {', '.join(self.svgs) or 'no column'}"
+
+    def _repr_html_(self) -> str:
+        return notebook.page_of(self.svgs)

@@ -34,7 +34,7 @@ from sqlmicro.options.params import carried
 from sqlmicro.publish import gate
 from sqlmicro.registry import PROMISES, find
 from sqlmicro.reports.charts import ru_map
-from sqlmicro.reports.compared import Accuracy, Best, ComparedRow, CompareReport, Refused, Tried
+from sqlmicro.reports.compared import LOSS, RISK, Accuracy, Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.system import whole_files
 from sqlmicro.system.progress import Progress
@@ -79,11 +79,7 @@ def compare_values(options: CompareOptions, progress: Progress) -> CompareReport
         kept = [point for point in mapped.values() if point.risk <= options.max_risk]
         best = min(kept, key=lambda point: (point.loss, point.risk), default=None)
         found = Best(options.max_risk, best.label if best else None, best is not None)
-    if options.to:
-        drawn = [replace(point, chosen=best is not None and point.label == best.label) for point in mapped.values()]
-        picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
-        whole_files.write("--to", Path(options.to), picture.encode(), overwrite=options.overwrite)
-    return CompareReport(
+    report = CompareReport(
         options.table,
         [*scales.numeric, *scales.nominal],
         list(scales.numeric),
@@ -95,6 +91,10 @@ def compare_values(options: CompareOptions, progress: Progress) -> CompareReport
         scales.target,
         list(scales.weights),
     )
+    if options.to:
+        picture = str(ru_map(report.points, risk=RISK, loss=LOSS, standalone=True))
+        whole_files.write("--to", Path(options.to), picture.encode(), overwrite=options.overwrite)
+    return report
 
 
 def _ranked(rows: Sequence[ComparedRow], use: Use) -> list[ComparedRow]:
