@@ -49,44 +49,80 @@ def widths(X: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def split(X: np.ndarray, records: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
-    """Order the members along the widest dimension that can be cut; return the place of the cut, 0 for none."""
-    if records[members].sum() < 2 * k:
+def lengths(X: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Return the same of rows that are in the order of every dimension: the ends tell."""
+    found = np.empty(len(orders))
+    for j in range(len(orders)):
+        found[j] = X[orders[j, -1], j] - X[orders[j, 0], j]
+    return found
+
+
+@njit(cache=True)
+def divide(orders: np.ndarray, along: int, position: int, left: np.ndarray, right: np.ndarray) -> None:
+    """Put what goes to the left of a cut first in the orders of the other dimensions, each side in its order."""
+    for place in range(orders.shape[1]):
+        left[orders[along, place]] = place < position
+    for j in range(len(orders)):
+        if j == along:
+            continue
+        before = after = 0
+        for i in orders[j]:
+            if left[i]:
+                orders[j, before] = i
+                before += 1
+            else:
+                right[after] = i
+                after += 1
+        orders[j, before:] = right[:after]
+
+
+@njit(cache=True)
+def split(
+    X: np.ndarray, records: np.ndarray, orders: np.ndarray, k: int, strict: bool, left: np.ndarray, right: np.ndarray
+) -> int:
+    """Cut rows along the widest dimension that can be cut, in every order; return the place of the cut, 0 for none."""
+    if records[orders[0]].sum() < 2 * k:
         return 0
-    spread = widths(X, members)
+    spread = lengths(X, orders) if strict else widths(X, orders[0])
     for j in np.argsort(-spread, kind="mergesort"):
         if spread[j] <= 0:
             return 0
-        values = X[members, j]
-        order = np.argsort(values, kind="mergesort")
-        position: int = cut(values[order], np.cumsum(records[members[order]]), k, strict)
+        rows = orders[j if strict else 0]
+        if not strict:
+            rows = rows[np.argsort(X[rows, j], kind="mergesort")]
+        position: int = cut(X[rows, j], np.cumsum(records[rows]), k, strict)
         if position:
-            members[:] = members[order]
+            if strict:
+                divide(orders, j, position, left, right)
+            else:
+                orders[0] = rows
             return position
     return 0
 
 
 @njit(cache=True)
 def partition(
-    X: np.ndarray, records: np.ndarray, order: np.ndarray, starts: np.ndarray, ends: np.ndarray, labels: np.ndarray,
+    X: np.ndarray, records: np.ndarray, orders: np.ndarray, starts: np.ndarray, ends: np.ndarray, labels: np.ndarray,
     state: np.ndarray, k: int, strict: bool, most: int,
 ) -> None:  # fmt: skip
-    """Take ranges of `order` from the stack, cut each or make it a group, until about `most` records were looked at.
+    """Take ranges of rows from the stack, cut each or make it a group, until about `most` records were looked at.
 
-    `state` has the height of the stack and the number of groups so far.
+    `orders` (p, n) are the rows in the order of every dimension, of which a range has the same ones in each; where cuts
+    are not strict, (1, n), the rows in any order. `state` has the height of the stack and the number of groups so far.
     """
+    left, right = np.empty(len(X), dtype=np.bool_), np.empty(len(X), dtype=np.int64)
     height, groups = state
     looked = 0
     while height and looked < most:
         height -= 1
         start, end = starts[height], ends[height]
         looked += end - start
-        position = split(X, records, order[start:end], k, strict)
+        position = split(X, records, orders[:, start:end], k, strict, left, right)
         if position:
             starts[height], ends[height] = start + position, end
             starts[height + 1], ends[height + 1] = start, start + position
             height += 2
         else:
-            labels[order[start:end]] = groups
+            labels[orders[0, start:end]] = groups
             groups += 1
     state[0], state[1] = height, groups

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sqlmicro.errors import ParameterError
 from sqlmicro.group import class_size
 from sqlmicro.group.united_units import united_units
+from sqlmicro.group.value_order import in_order
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import refuse_impossible
 from sqlmicro.guarantees.rules import Rules
@@ -187,7 +188,8 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np
         )
         return held_partition(X, rules, strict, by_nobody, tick)[0]
     n = len(X)
-    order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)
+    orders = np.array([in_order(column) for column in X.T] if strict else [np.arange(n)])
+    labels = np.full(n, -1, dtype=np.int64)
     records = np.ones(n, dtype=np.int64) if records is None else records
     # A range has a row, so that the stack of ranges never grows beyond n.
     starts, ends = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
@@ -195,7 +197,7 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np
     state = np.array([1, 0], dtype=np.int64)
     kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
     while state[0]:
-        kernel(X, records, order, starts, ends, labels, state, rules.k, strict, _SLICE)
+        kernel(X, records, orders, starts, ends, labels, state, rules.k, strict, _SLICE)
         tick(int(np.count_nonzero(labels >= 0)), n)
     return labels
 
