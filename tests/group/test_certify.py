@@ -453,6 +453,8 @@ def test_part_of_tarragona_is_bounded_close_to_its_loss(data_folder: Path) -> No
 
 
 def test_a_loss_is_not_proven_where_groups_keep_more_than_k() -> None:
-    work = SimpleNamespace(more_than_k=True, part=SimpleNamespace(above=()), where="step 1")
+    work = SimpleNamespace(
+        demand=SimpleNamespace(more_than_k=True), records=SimpleNamespace(classes=()), where="step 1"
+    )
     with pytest.raises(ParameterError, match="proves the loss of groups that only keep k"):
         keeping.keeper_of(work, find("microaggregate"), {"k": 3, "certify": True}, 3)  # type: ignore[arg-type]
