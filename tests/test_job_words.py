@@ -240,6 +240,14 @@ def test_a_night_says_what_opens_a_class_and_keeps_nothing_constant(tmp_path: Pa
     assert f"Every class opens with rows of k = 3 {counted} (of)." in text and "keeps one" not in text
 
 
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a database of the persons of the examples."""
+    folder = tmp_path_factory.mktemp("registered")
+    sqlmicro.register(str(EXAMPLES / "persons.csv"), db=str(folder / "w.duckdb"), table="persons")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("step", "promised"),
     [
@@ -253,10 +261,8 @@ def test_a_night_says_what_opens_a_class_and_keeps_nothing_constant(tmp_path: Pa
         ('do = "suppress"\ncolumns = ["age", "region"]\nnulls_match = "wildcard"', "no k is promised"),
     ],
 )
-def test_a_step_that_is_asked_for_k_is_said_to_promise_it(step: str, promised: str, tmp_path: Path) -> None:
-    shutil.copy(EXAMPLES / "persons.csv", tmp_path)
-    sqlmicro.register(str(tmp_path / "persons.csv"), db=str(tmp_path / "w.duckdb"), table="persons")
-    job = tmp_path / "job.toml"
+def test_a_step_that_is_asked_for_k_is_said_to_promise_it(step: str, promised: str, registered: Path) -> None:
+    job = registered / "job.toml"
     publish = '[[step]]\ndo = "publish"\ninto = "released"\n'
     job.write_text(f'db = "w.duckdb"\ntable = "persons"\nrest = "drop"\n[[step]]\n{step}\n{publish}', encoding="utf-8")
     said = " ".join(" ".join(sqlmicro.explain(str(job))["paragraphs"]).split())

@@ -580,7 +580,9 @@ def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path: Path) -> None:
+def test_an_older_ledger_beside_a_newer_database_is_refused(
+    begun: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else two nights would open classes that differ by one person each, both from the same night before."""
     db, book, old = begun, tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
     night(db, 2, ledger=str(book), epoch=True, alone_because="another ledger")
@@ -589,7 +591,8 @@ def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path
     night(db, 4, ledger=str(book))
     shutil.copy(old, book)
     before = released(db)
-    time.sleep(1.1)  # a night is known by the second in which it began
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + 2)  # a night is known by the second in which it began
     with pytest.raises(InputError, match="a ledger that does not know the last one of the database"):
         night(db, 5, ledger=str(book))
     assert released(db) == before
