@@ -32,7 +32,7 @@ def in_memory() -> bool:
 # Every release waits some ten times until a disk has what was written.
 _MEMORY = "/dev/shm"
 if "TMPDIR" not in os.environ and in_memory():
-    os.environ["TMPDIR"] = _MEMORY
+    os.environ["TMPDIR"] = tempfile.tempdir = _MEMORY  # pytest has asked tempfile already, which asks once
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")
