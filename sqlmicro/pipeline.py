@@ -44,7 +44,7 @@ from sqlmicro.scopes import (
 )  # fmt: skip
 from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Demand, Draws, Outcome, Records, StepOf, Terms, Work
+from sqlmicro.work import Claim, Demand, Draws, Kind, Outcome, Records, StepOf, Terms, Work
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,27 @@ class StepReport:
 
 
 @dataclass
+class Promises:
+    """What a release is held to before it is published: each is measured on what is written."""
+
+    claims: list[Claim] = field(default_factory=list)
+    """What its steps say that every class of their columns keeps."""
+    denied: list[Deniable] = field(default_factory=list)
+    """Of which steps nobody can tell whether a combination that is shown occurred."""
+    gates: list[PassedGate] = field(default_factory=list)
+    """What was asked for by name, and held of the records already."""
+
+
+@dataclass
+class Beside:
+    """What is written beside the release: the files of other candidates, by their number, and of recodings."""
+
+    candidates: dict[int, Kept] = field(default_factory=dict)
+    recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
+    """What steps decided and how many records they left, by the file that it is written to."""
+
+
+@dataclass
 class Run:
     """The state of a run: the current relation, what was done so far, what it promised, and what the source held."""
 
@@ -160,30 +181,37 @@ class Run:
     loaded: Loaded
     current: Name
     steps: list[StepReport] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    denied: list[Deniable] = field(default_factory=list)
-    gates: list[PassedGate] = field(default_factory=list)
+    promises: Promises = field(default_factory=Promises)
+    beside: Beside = field(default_factory=Beside)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    numeric: set[Column] = field(default_factory=set)
-    text: set[Column] = field(default_factory=set)
-    kept: dict[int, Kept] = field(default_factory=dict)
-    recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
-    """What steps decided and how many records they left, by the file that it is written to with the release."""
+    kinds: dict[Column, Kind] = field(default_factory=dict)
+    """Of what kind the new values of columns are by now."""
     levels: tuple[Level, ...] = ()
     """Units of several records, and which columns have one value in each."""
     apart: dict[str, str] = field(default_factory=dict)
     """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     seater: records.Seater | None = None
     """What continues a series, where the release is a night of one."""
-    staging: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.staging = self.warehouse.staging
 
     def resume(self) -> None:
         """Go on with this run where another one of the same warehouse was before, in its staging database."""
-        self.warehouse.staging = self.staging
+        self.warehouse.staging = self.original.catalog
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What its steps promise of their columns."""
+        return self.promises.claims
+
+    @property
+    def numeric(self) -> set[Column]:
+        """The columns whose new values are numbers: means, or with noise."""
+        return {column for column, kind in self.kinds.items() if kind == "number"}
+
+    @property
+    def text(self) -> set[Column]:
+        """The columns whose values are text by now, whatever the table has."""
+        return {column for column, kind in self.kinds.items() if kind == "text"}
 
     @property
     def original(self) -> Name:
@@ -298,13 +326,13 @@ def step(run: Run, planned: PlannedStep) -> None:
             _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}", whole)
         made.append(outcome)
         if to := method.told("recoding", planned.settings):
-            run.recodings[to] = outcome.account.recoding, run.warehouse.count(run.current)
+            run.beside.recodings[to] = outcome.account.recoding, run.warehouse.count(run.current)
     if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
     outcome = together(made, nested=method.nests)
-    run.claims += _claims(planned, outcome, parts)
-    run.denied += [outcome.account.denied] if outcome.account.denied else []
+    run.promises.claims += _claims(planned, outcome, parts)
+    run.promises.denied += [outcome.account.denied] if outcome.account.denied else []
     run.notes += dict.fromkeys(note for one in made for note in one.account.notes)
     run.steps.append(_summary(planned, outcome, of_levels(parts, [one.account for one in made])))
 
@@ -421,14 +449,16 @@ def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> 
     run.roles = replace(run.roles, kept=(*run.roles.kept, *_added(outcome)))
     before = run.current
     run.current = _replaced(run, before, outcome, suffix, whole)
-    run.kept = {
+    run.beside.candidates = {
         candidate: Kept.of(
-            _replaced(run, before, other, f"{suffix}_candidate_{candidate}", whole), run.denied, other.account.denied
+            _replaced(run, before, other, f"{suffix}_candidate_{candidate}", whole),
+            run.promises.denied,
+            other.account.denied,
         )
         for candidate, other in outcome.account.others.items()
     }
-    run.text |= {column for column, new in outcome.values.items() if new.kind == "text"}
-    run.numeric |= {column for column, new in outcome.values.items() if new.kind == "number"}
+    texts = run.text  # they stay so
+    run.kinds |= {c: new.kind for c, new in outcome.values.items() if new.kind != "nominal" and c not in texts}
 
 
 def _replaced(run: Run, before: Name, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> Name:

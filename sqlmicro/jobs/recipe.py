@@ -35,6 +35,6 @@ def parameters(run: Run, job: Job, target: Target) -> Parameters:
         [column.name for column in roles.of_person],
         [column.name for column in roles.household],
         job.options.rows_are_persons,
-        sorted(column.name for column in run.numeric - run.text),
+        sorted(column.name for column in run.numeric),
         job.options.decimals,
     )

@@ -372,7 +372,7 @@ def hold(run: Run, held: Gate) -> None:
             "; ".join(row.told for row in failed),
             "Nothing was published",
         )
-    run.gates.append(PassedGate(held.options, held.where, rows))
+    run.promises.gates.append(PassedGate(held.options, held.where, rows))
     for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
         found = pick(run.roles.released, named, f"{held.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)

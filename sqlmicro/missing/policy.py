@@ -70,7 +70,10 @@ class Run(Protocol):
     key: Key
     current: Name
     notes: list[str]
-    numeric: set[Column]
+
+    @property
+    def numeric(self) -> set[Column]:
+        """The columns whose values have become numbers, such as means."""
 
     @property
     def seater(self) -> Night | None:

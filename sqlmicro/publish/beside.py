@@ -50,8 +50,8 @@ def refuse_hidden(run: Run, where: str) -> None:
     InputError
         With the file.
     """
-    left = run.warehouse.count(run.current) if run.recodings else 0
-    for path, (_, rows) in run.recodings.items():
+    left = run.warehouse.count(run.current) if run.beside.recodings else 0
+    for path, (_, rows) in run.beside.recodings.items():
         if rows != left:
             raise InputError(
                 f"{where}, recoding_to", "shows bounds of the release: no later step leaves out records", repr(path),
@@ -78,7 +78,7 @@ def check(option: str, path: str, overwrite: bool, source: Source) -> None:
 
 def write_all(release: Release, manifest_to: str | None, *, overwrite: bool) -> None:
     """Write what a published release has beside it: what its steps decided, and its manifest."""
-    for path, (decided, _) in release.run.recodings.items():
+    for path, (decided, _) in release.run.beside.recodings.items():
         write("--recoding-to", path, as_json(decided), overwrite=overwrite)
     if manifest_to:
         write("--manifest", manifest_to, manifest.told(release.report, release.started), overwrite=overwrite)

@@ -160,7 +160,7 @@ def under_audit(
     types = dict(run.warehouse.describe(relation))
     own = {column.name: Column(column.staged, types[column.staged], column.staged) for column in run.roles.released}
     columns = tuple(own.values())
-    still_numeric = {column.name for column in run.numeric - run.text}
+    still_numeric = {column.name for column in run.numeric}
     before = dict(run.warehouse.describe(original))
     theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
     told_by = tuple(Column(c.staged, before[c.staged], c.staged) for c in run.counted if c.staged in before)

@@ -97,8 +97,10 @@ def prepare(
         When the target cannot be.
     """
     target.check_types(run)
-    outputs = [Output(kept.relation, target.of_candidate(number), number) for number, kept in run.kept.items()]
-    for number, kept in zip(run.kept, outputs, strict=True):
+    outputs = [
+        Output(kept.relation, target.of_candidate(number), number) for number, kept in run.beside.candidates.items()
+    ]
+    for number, kept in zip(run.beside.candidates, outputs, strict=True):
         kept.target.check(run, run.quasi, dry=dry)
         if not dry:
             report.candidates[number - 1] = replace(report.candidates[number - 1], kept=kept.target.label)
@@ -230,11 +232,11 @@ def _gated(run: Run, output: Output) -> tuple[AuditRow, ...]:
     staged, number = output.relation, output.candidate
     kept = _persons_first(run, staged, [row for claim in run.claims for row in gates.kept(run, staged, claim)])
     kept += [gates.constant(run, staged, level) for level in run.levels]
-    claims = run.denied if number is None else run.kept[number].denied
+    claims = run.promises.denied if number is None else run.beside.candidates[number].denied
     denied = (row for claim in claims for row in gates.denied(run, staged, claim, number))
     if number is None:
-        return (*kept, *(row for gate in run.gates for row in gate.rows), *denied)
-    held = (row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
+        return (*kept, *(row for gate in run.promises.gates for row in gate.rows), *denied)
+    held = (row for gate in run.promises.gates for row in gates.rows(run, staged, gate.options, gate.where))
     return (*kept, *held, *denied)
 
 

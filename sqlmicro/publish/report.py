@@ -354,6 +354,6 @@ def losses(run: Run) -> Losses:
         columns = [column for column in run.quasi if column not in run.text]
         loaded = [column for column in run.source.columns if column in set(run.roles.released)]
         return information_loss.measure_all(
-            run.warehouse, run.original, run.current, columns, run.numeric - run.text, loaded,
+            run.warehouse, run.original, run.current, columns, run.numeric, loaded,
             aligned=run.seater is None and aligned(run.warehouse, run.original, run.current),
         )  # fmt: skip
