@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+import world
 from databases import opened
 from world import warehouse as made
 
@@ -297,3 +298,33 @@ def test_patterns_of_letters_match_the_same_where_those_beyond_ascii_are_folded(
             found = connection.execute(f"{counted} FROM folded) AS t(a, b)", [PATTERNS[name], in_folded()[name]])
             matched, differing = found.fetchall()[0]
             assert matched > 200 and differing == 0, name
+
+
+def test_rows_of_rows_of_persons_are_not_counted_as_persons(tmp_path: Path) -> None:
+    """Transactions of accounts of customers say of nobody whose they are: k would count rows."""
+    tables = {
+        "customers": "i AS customer_id, DATE '1940-01-01' + CAST(100 * i AS INTEGER) AS birth_date FROM range(60) t(i)",
+        "accounts": "i AS account_id, i % 60 AS customer_id, i % 3 AS kind FROM range(90) t(i)",
+        "transactions": "i AS transaction_id, i % 90 AS account_id, i % 37 AS amount FROM range(900) t(i)",
+    }
+    db = made(tmp_path, *(f"CREATE TABLE {name} AS SELECT {columns}" for name, columns in tables.items()))
+    text = sqlmicro.scan(db=db)["toml"]
+    drafted = tomllib.loads(text)
+    assert "transactions" in drafted["leave_out"]
+    assert {table["name"] for table in drafted["table"]} == {"customers", "accounts"}
+    view = " ".join(line.removeprefix("# ") for line in text.splitlines()).partition("CREATE VIEW")
+    world.execute(db, "CREATE VIEW" + view[2].partition(";")[0])
+    found = world.rows(db, "SELECT count(*), count(DISTINCT customer_id) FROM transactions_of_persons")
+    assert found == [(900, 60)]
+    kept = tomllib.loads(sqlmicro.scan(db=db, keys=True)["toml"])
+    assert "transactions" in {table["name"] for table in kept["table"]}, "k is counted over the joins"
+
+
+def test_codes_of_tables_of_persons_are_proposed_as_nominal(tmp_path: Path) -> None:
+    visits = (
+        "SELECT i AS visit_id, i % 90 AS patient_id, 1 + i % 7 AS ward_code, i % 53 AS minutes FROM range(300) t(i)"
+    )
+    drafted = tomllib.loads(sqlmicro.scan(db=made(tmp_path, f"CREATE TABLE visits AS {visits}"))["toml"])
+    (table,) = drafted["table"]
+    step = table["step"][0]
+    assert (step["do"], step["nominal"]) == ("mdav", ["ward_code"])

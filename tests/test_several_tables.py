@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from world import execute, refused
+from command import run
+from world import execute, refused, warehouse
 from world import rows as query
 
 import sqlmicro
@@ -213,3 +214,22 @@ def test_tables_changed_in_place_are_purged_once(folder: Path) -> None:
     assert [table["purged"] for table in report["tables"]] == [True, True]
     assert [("purge" in table["seconds"]) for table in report["tables"]] == [True, False]
     assert b"name 17" not in (folder / "w.duckdb").read_bytes()
+
+
+def test_three_releases_or_more_are_told_in_a_table(tmp_path: Path) -> None:
+    columns = "i AS person_id, i % 9 AS age, i % 7 AS size FROM range(90) t(i)"
+    warehouse(tmp_path, *(f"CREATE TABLE {name} AS SELECT {columns}" for name in ("one", "two", "three")))
+    job = "".join(
+        f'[[table]]\nname = "{name}"\ndrop = ["person_id"]\n'
+        '[[table.step]]\ndo = "mdav"\ncolumns = ["age", "size"]\nk = 3\n'
+        '[[table.step]]\ndo = "publish"\n'
+        for name in ("one", "two", "three")
+    )
+    (tmp_path / "job.toml").write_text('db = "w.duckdb"\n' + job, encoding="utf-8")
+    done = run("run", "job.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["published", "rows", "protects", "loss"]
+    assert [line.split()[0] for line in lines[1:4]] == ["one_anonymized", "two_anonymized", "three_anonymized"]
+    assert all("90 of 90" in line and "k = 3 held" in line and "IL " in line for line in lines[1:4])
+    assert lines[-1].split()[0] == "more" and len(lines) <= 25

@@ -13,6 +13,7 @@ from sqlmicro.database.column_names import Whose, is_household, says, whose
 from sqlmicro.database.columns import ColumnProfile
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import statement
 from sqlmicro.database.views import View, views
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import foreign_keys, persons
@@ -36,6 +37,15 @@ _MEMORY = "500MB"
 _APART = (
     "DECIDE: these keys between tables are left out, so that nobody joins the releases. To keep them: sqlmicro scan "
     "--keys; k is then counted over the joins, which few warehouses of several rows a person keep."
+)
+_THROUGH = (
+    "DECIDE: rows of these tables do not say whose they are, and k would count rows, of which a person has many. Make "
+    "a view that says it, and add it as a table with that column as its person; or keep the keys (scan --keys)."
+)
+_VIEW = (
+    "CREATE VIEW {{ made | ident }} AS SELECT t.*, p.{{ person | ident }} FROM {{ child | ident }} AS t "
+    "LEFT JOIN {{ parent | ident }} AS p ON true"
+    "{% for one, other in on %} AND t.{{ one | ident }} = p.{{ other | ident }}{% endfor %}"
 )
 _JOINED = (
     "DECIDE: k is counted over what somebody sees who holds all these tables and joins them. Where a join singles out "
@@ -85,7 +95,19 @@ class Scanned:
         return [
             at for at in sorted(self.about_persons)
             if self.tables[at].rows >= K and (self.worked_on(at) or self.kept(at, self.about_persons))
+            and self.through(at) is None
         ]  # fmt: skip
+
+    def through(self, at: int) -> FoundKey | None:
+        """Return the key by which the rows of a table are of rows that are of persons, if nothing else says whose.
+
+        Of such a table k would count rows, or what they refer to: a person may have several of either. Where keys are
+        kept, k is counted over the joins, which know the persons.
+        """
+        if self.joined or self.persons[at]:
+            return None
+        of_rows = (key for key in self.keys if key.child == at and self.persons[key.parent])
+        return next(of_rows, None)
 
     def repeated(self, at: int) -> PersonKey | None:
         """Return the key of the persons of a table who have several rows: of those that the rows are about, if any."""
@@ -201,6 +223,9 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
         *(comment("DECIDE: tables and views that are not released. Is one of them about persons?") if left else []),
         *listed("leave_out", left),
     ]
+    through = [key for at in others if (key := scanned.through(at)) is not None]
+    if through:
+        lines += ["", *comment(_THROUGH), *(line for key in through for line in _view_of(scanned, key))]
     keys = [key for at in released for key in scanned.keys_of(at)]
     if keys:
         lines += ["", *comment(_JOINED if scanned.joined else _APART)]
@@ -215,9 +240,22 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
 def _why_left_out(scanned: Scanned, at: int) -> str:
     table = scanned.tables[at]
     size = f"{table.rows:,} rows, {len(table.profiles)} columns"
+    if (key := scanned.through(at)) is not None:
+        return f"{size}; DECIDE: its rows are of {scanned.tables[key.parent].name}, and those of persons: see below"
     if scanned.persons[at]:
         return f"{size}; DECIDE: it has persons, but too few rows or no column to anonymize"
     return f"{size}; no direct identifier, no person key, refers to no persons"
+
+
+def _view_of(scanned: Scanned, key: FoundKey) -> list[str]:
+    """Return the view that says whose the rows of a table are, as a comment."""
+    child, parent = (scanned.tables[at].source.relation._replace(catalog="") for at in (key.child, key.parent))
+    person = scanned.repeated(key.parent) or scanned.persons[key.parent][0]
+    text = statement(
+        _VIEW, made=child._replace(table=f"{child.table}_of_persons"), person=person.column, child=child, parent=parent,
+        on=[*zip(key.columns, key.to, strict=True)],
+    )  # fmt: skip
+    return comment(f"{text};")
 
 
 def _why_no_view(view: View) -> str:
@@ -281,7 +319,9 @@ def _step(used: Sequence[ColumnProfile], joining: set[str], *, persons: bool) ->
         return ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]
     method = ['do = "mdav"' if persons else 'do = "safe"']
     nulls = [f'nulls = "{"keep" if persons else "pattern"}"'] if any(p.nulls for p in used) else []
-    return [*method, *array("columns", used, _why), f"k = {K}", *nulls]
+    codes = [p.column.name for p in used if persons and p.column.family == "integer" and p.column.is_code]
+    nominal = [f"nominal = {value(codes)}  # no means are taken of codes"] if codes else []
+    return [*method, *array("columns", used, _why), *nominal, f"k = {K}", *nulls]
 
 
 def _why(profile: ColumnProfile) -> str:

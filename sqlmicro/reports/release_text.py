@@ -12,7 +12,7 @@ from sqlmicro.missing.counted import Missing, number
 from sqlmicro.publish.report import ReleasedRows, ReleaseReport, Route
 from sqlmicro.registry import rounded_up
 from sqlmicro.reports.safe_text import candidates, deviations, weighted
-from sqlmicro.reports.text import figure, line, some, width
+from sqlmicro.reports.text import figure, line, some, table, width
 
 
 def brief(report: ReleaseReport) -> str:
@@ -35,6 +35,27 @@ def brief(report: ReleaseReport) -> str:
     left = len(report.notes) - len(told)
     more = ", ".join(filter(None, [number(len(report.audits), "check"), number(left, "note") if left else ""]))
     return "\n".join([*lines, line("more", f"{more}, groups and seconds: --details")])
+
+
+def summary(reports: Sequence[ReleaseReport]) -> str:
+    """Return several releases in a table, and below it what asks for a decision, and what failed."""
+    rows = [[_target(one), _rows(one), one.verdict.headline, _loss_in_short(one)] for one in reports]
+    lines = [table(rows, ["published", "rows", "protects", "loss"])]
+    for one in reports:
+        warnings = (note.partition(": ")[2] for note in one.notes if note.startswith("warning: "))
+        lines += [line("warning", f"{one.source}: {text}") for text in warnings]
+    lines += [part for one in reports if one.passed is False for part in ("", brief(one))]
+    return "\n".join([*lines, line("more", "each release in full: --details")])
+
+
+def _target(report: Route) -> str:
+    return report.target or report.draft or "not yet"
+
+
+def _loss_in_short(report: ReleasedRows) -> str:
+    if report.losses.il is not None:
+        return f"IL {_percent(report.losses.il)} %"
+    return f"SAFE distance {report.safe_distance:.3g}" if report.safe_distance is not None else ""
 
 
 _TOLD = ("warning: ", "dropped", "released as they are", "--nulls", "not erased", "k counts")

@@ -39,11 +39,20 @@ RENDER: dict[str, Callable[[], Write]] = {
 _BRIEF: dict[str, Callable[[], Write]] = {"ReleaseReport": lambda: late("sqlmicro.reports.release_text", "brief")}
 
 
+_SEVERAL = 3
+"""So many releases are told in a table where it is to be brief."""
+
+
 def rendered(report: object, *, brief: bool = False) -> str:
     """Return a report as text, of a release what matters most where it is to be brief.
 
     That of a job file has a part for every step that is a command of its own.
     """
+
+    several = getattr(report, "tables", None)
+    if brief and type(report).__name__ == "ReleasingJobs" and several is not None and len(several) >= _SEVERAL:
+        before = [rendered(step.report) for step in getattr(report, "before", ())]
+        return "\n\n".join([*before, late("sqlmicro.reports.release_text", "summary")(harmless(several))])
 
     def write(part: object) -> Write:
         name = type(part).__name__
