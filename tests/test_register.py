@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+import world
 from command import run
+
+import sqlmicro
 
 MESSY = [
     "Patient;Name;Geburtsdatum;PLZ;Geschlecht;Einkommen;Diagnose",
@@ -88,5 +96,98 @@ def test_what_only_the_first_rows_are_is_left_as_text(tmp_path: Path) -> None:
 
 def test_a_plain_file_is_read_without_a_word(tmp_path: Path) -> None:
     found, text, _ = registered(tmp_path, ["a,b,note", *(f"{i},1990-01-{1 + i % 28:02},none" for i in range(50))])
-    assert text == "table t: 50 rows, 3 columns\n"
+    assert text.splitlines() == [
+        "table t: 50 rows, 3 columns", "type     columns", "BIGINT   a", "DATE     b", "VARCHAR  note",
+        "next  sqlmicro safe --db w.duckdb --table t",
+    ]  # fmt: skip
     assert (found["read_as"], found["open"]) == ([], [])
+
+
+def test_every_word_for_a_missing_value_is_found_also_what_a_sample_lacks(tmp_path: Path) -> None:
+    words = ["k.A.", "n/a", "unbekannt", "-", "?", "NULL", "keine Angabe"]
+    lines = ["id;amount", *(f"{i};{words[i] if i < len(words) else f'{i},{i % 10}'}" for i in range(20_000))]
+    found, _, rows = registered(tmp_path, lines)
+    assert (found["types"][1], found["open"]) == ("DOUBLE", [])
+    assert [row[1] for row in rows[:8]] == [None] * 7 + [7.7]
+
+
+CODED = [
+    "age;net \"income\";temperature;score;plz",
+    *(f"{i % 90};{-99 if i % 20 == 0 else i};{-1 if i % 9 == 0 else i % 30 - 12};{999 if i % 50 == 3 else i % 99};99999"
+      for i in range(1, 200)),
+]  # fmt: skip
+
+
+def test_codes_that_may_stand_for_missing_values_are_left_open(tmp_path: Path) -> None:
+    found, _, rows = registered(tmp_path, CODED)
+    assert found["open"] == [
+        'net "income": -99 in 9 rows, and all others are 0 or more: if it stands for a missing value, '
+        "--null-string -99",
+        "score: 999 in 4 rows, and all others are below its half: if it stands for a missing value, --null-string 999",
+    ]
+    assert sum(row[1] == -99 for row in rows) == 9
+    given, _, rows = registered(tmp_path, CODED, "--null-string", "-99,999")
+    assert given["open"] == []
+    assert [sum(row[column] is None for row in rows) for column in range(5)] == [0, 9, 0, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("codec", "names"),
+    [
+        ("cp1252", "Jörg Müller,Zoë Weiß,Anna Jäger,Kurt Öztürk"), ("cp850", "Jörg Müller,Zoë Weiß,Anna Jäger"),
+        ("cp1252", "Hélène Lefèvre,François Noël,garçon à Besançon"), ("cp1252", "José Muñoz,Málaga,señor"),
+        ("cp1252", "Åse Jørgensen,Ærø,København"), ("cp1252", "O’Brien “here”,£ 5"),
+        ("cp1250", "Łukasz Wałęsa,Łódź,Świętosława ćma"), ("iso-8859-2", "Łukasz Wałęsa,Łódź,Świętosława ćma"),
+        ("cp1250", "Jiří Dvořák,Plzeň,Šárka Žižková"), ("iso-8859-2", "Jiří Dvořák,Plzeň,Šárka Žižková"),
+        ("cp1251", "Иванов,Мария,Санкт-Петербург"), ("cp866", "Иванов,Мария,Санкт-Петербург"), ("utf-16", "Jörg,Zoë"),
+    ],
+)  # fmt: skip
+def test_the_encoding_is_told_from_the_letters(tmp_path: Path, codec: str, names: str) -> None:
+    rows = [f"{i};{name};{i % 7}" for i, name in enumerate(names.split(",") * 30)]
+    (tmp_path / "f.csv").write_bytes("\r\n".join(["id;name;x", *rows]).encode(codec))
+    report = sqlmicro.register([str(tmp_path / "f.csv")], db=str(tmp_path / "w.duckdb"), table="t")
+    assert [one["option"] for one in report["read_as"] if one["guessed"]] == ["--encoding"]
+    found = world.rows(tmp_path / "w.duckdb", "FROM t")
+    assert [f"{a};{name};{x}" for a, name, x in found] == rows
+
+
+def test_bytes_of_no_encoding_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_bytes(b"a;b\n" + b"\x80\x81\xff\xfe\xc3;1\n" * 50)
+    with world.refused("Give --encoding"):
+        sqlmicro.register([str(tmp_path / "f.csv")], db=str(tmp_path / "w.duckdb"), table="t")
+
+
+def test_a_packed_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv.gz").write_bytes(b"a,b\n1,2\n")
+    with world.refused("f.csv.gz"):
+        sqlmicro.register([str(tmp_path / "f.csv.gz")], db=str(tmp_path / "w.duckdb"), table="t")
+
+
+def test_what_its_values_leave_open_is_asked_on_a_terminal(tmp_path: Path) -> None:
+    days = [f"{1 + i % 12:02}/{1 + i % 11:02}/1990;{-9 if i % 10 == 0 else i}" for i in range(60)]
+    (tmp_path / "f.csv").write_text("\n".join(["day;x", *days]), encoding="utf-8")
+    words = [sys.executable, "-m", "sqlmicro", "register", "f.csv", "--db", "w.duckdb", "--table", "t"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(words, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        text = ""
+        for asked, answer in (("the day may be the month", "7\n2\n"), ("x: -9 in 6 rows", "1\n")):
+            while asked not in text or not text.endswith("1 to 2: "):
+                text += os.read(ours, 4096).decode()
+            os.write(ours, answer.encode())
+        with contextlib.suppress(OSError):  # the end of the terminal
+            while part := os.read(ours, 4096):
+                text += part.decode()
+    os.close(ours)
+    assert process.returncode == 0, text
+    found = world.rows(tmp_path / "w.duckdb", "FROM t")
+    assert [(row[0].month, row[0].day) for row in found] == [(1 + i % 12, 1 + i % 11) for i in range(60)]
+    assert sum(row[1] is None for row in found) == 6
+
+
+def test_the_next_command_counts_persons(tmp_path: Path) -> None:
+    found, text, _ = registered(
+        tmp_path, ["patient_id,age,town", *(f"{i // 3},{i % 50},{'ab'[i % 2]}" for i in range(99))]
+    )
+    assert found["persons"]["columns"] == ["patient_id"]
+    assert text.splitlines()[-1] == "next  sqlmicro safe --db w.duckdb --table t --person patient_id"

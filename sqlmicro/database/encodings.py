@@ -6,7 +6,10 @@ import codecs
 import contextlib
 import glob
 import gzip
+import re
 import tempfile
+import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +23,31 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _OF_DATABASE = {"iso8859-1": "latin-1"}
 """What the database reads itself, by the names that both give it."""
 _PART = 1 << 20
+_FITS, _OF_OLD = 0.7, 0.6
+_LOOKED_AT = 64 << 20
+"""So many bytes of a file are looked at for its encoding; what comes later is refused where it does not fit."""
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_LETTERS = {
+    "de": "äöüß", "fr": "àâæçéèêëîïôœùûüÿ", "es": "áéíñóúü", "it": "àèéìíòóùú", "pt": "ãáàâçéêíóôõú", "nl": "áéëïóöü",
+    "da": "æøåé", "sv": "åäöé", "is": "áðéíóúýþæö", "pl": "ąćęłńóśźż", "cs": "áčďéěíňóřšťúůýž",
+    "sk": "áäčďéíĺľňóôŕšťúýž", "hu": "áéíóöőúüű", "hr": "čćđšž", "ro": "ăâîșşțţ",
+    "ru": "абвгдежзийклмнопрстуфхцчшщъыьэюяё", "tr": "çğıİöşü",
+    "el": "αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώ",
+}  # fmt: skip
+_LETTERS |= {
+    one: "".join(filter(lambda letter: not letter.isascii(), letters + letters.upper()))
+    for one, letters in _LETTERS.items()
+}
+_OTHER_ALPHABETS = ("ru", "el")
+_SIGNS = "€£§°²³µ½–—‘“”„…«»ªº¡¿"
+_WRITTEN_IN = {
+    "cp1252": "de fr es it pt nl da sv is", "cp1250": "de pl cs sk hu hr ro", "iso8859-2": "de pl cs sk hu hr ro",
+    "cp1251": "ru", "cp1254": "de tr", "cp1253": "el", "cp850": "de fr es it pt nl da sv is",
+    "cp852": "de pl cs sk hu hr ro", "cp866": "ru",
+}  # fmt: skip
+"""Encodings that files are found in, the commonest first, and the languages written in them."""
+_OLD = ("cp850", "cp852", "cp866")
+"""Those of DOS, in which the signs of Windows are letters."""
 
 
 def codec_of(name: str) -> str:
@@ -42,6 +70,67 @@ def codec_of(name: str) -> str:
             if getattr(found, "_is_text_encoding", True):
                 return found.name
     raise ParameterError("--encoding", f"must be the name of an encoding, such as {USUAL}", repr(name))
+
+
+def guessed(path: str) -> str | None:
+    """Return the encoding that a CSV file seems to have; None where it is UTF-8, or there is none to be told.
+
+    A text fits an encoding as far as its letters beyond ASCII are those of a single language that is written in it; the
+    first that fits best is taken. Objects of a store are not looked at. Takes time linear in the first 64 MB.
+    """
+    if is_url(path) or file_format(path) != "csv" or path.lower().endswith(".zst") or not Path(path).is_file():
+        return None
+    try:
+        lines = _beyond_utf8(path)
+    except (OSError, EOFError, zlib.error):  # it is told when the file is read
+        return None
+    if lines is None or lines[:2] in _MARKS:
+        return _MARKS[lines[:2]] if lines else None
+    fits = {codec: _fit(lines, codec, languages.split()) for codec, languages in _WRITTEN_IN.items()}
+    best = max(fits, key=fits.__getitem__)
+    return best if fits[best] else None
+
+
+def _beyond_utf8(path: str) -> bytes | None:
+    """Return lines that are not ASCII of a file that is not UTF-8; of one in UTF-16 its mark; None of UTF-8."""
+    decoder, lines, left = codecs.getincrementaldecoder("utf-8")(), bytearray(), b""
+    is_utf8 = True
+    with (gzip.open if path.lower().endswith(".gz") else open)(path, "rb") as file:
+        for number in range(_LOOKED_AT // _PART):
+            part = file.read(_PART)
+            if number == 0 and part[:2] in _MARKS:
+                return bytes(part[:2])
+            try:
+                if is_utf8:
+                    decoder.decode(part, final=not part)
+            except UnicodeError:
+                is_utf8 = False
+            *whole, left = (left + part).split(b"\n")
+            if len(lines) < _PART:
+                lines += b"".join(line + b"\n" for line in whole if not line.isascii())
+            if not part or (not is_utf8 and len(lines) >= _PART):
+                break
+    return None if is_utf8 else bytes(lines + left)
+
+
+def _fit(lines: bytes, codec: str, languages: Sequence[str]) -> float:
+    """Return the share of what is beyond ASCII that are letters of the language that fits best, or signs.
+
+    Words of another alphabet have no letters of ours among theirs, and signs stand at the ends of words.
+    """
+    try:
+        text = lines.decode(codec)
+    except UnicodeError:
+        return 0.0
+    words = re.findall(r"[^\W\d_]+", text)
+    every = Counter("".join(words))
+    unmixed = Counter("".join(word for word in words if not re.search("[A-Za-z]", word)))
+    letters = max(
+        sum((unmixed if one in _OTHER_ALPHABETS else every)[letter] for letter in _LETTERS[one]) for one in languages
+    )
+    signs = len(re.findall(rf"’|(?<![A-Za-z])[{_SIGNS}]|[{_SIGNS}](?![A-Za-z])", text))
+    share = (letters + signs) / max(1, sum(not letter.isascii() for letter in text))
+    return 0.0 if share < _FITS else _OF_OLD * share if codec in _OLD else share
 
 
 def in_utf8(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlmicro.database.columns import Column, Reading
+from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.identifiers.scan import seen
+from sqlmicro.identifiers.patterns import PATTERNS
+from sqlmicro.identifiers.scan import BLANKS, seen
 
 _ISO = "%Y-%m-%d"
+_CODES = [*(-digit * nines for digit in (1, 7, 8, 9) for nines in (1, 11, 111, 1111)), 99, 999, 9999, 99999, 999999]
+"""Numbers that are written for a missing value in surveys and registers."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,17 @@ class Understood:
 
     options: Mapping[str, object]
     open: tuple[str, ...]
+    either_way: tuple[str, ...] = ()
+    """The columns that were taken for dates although the day in them may be the month."""
+
+
+@dataclass(frozen=True)
+class CodeForMissing:
+    """A usual code for a missing value that a column of numbers has in some rows, far from all its other values."""
+
+    column: str
+    code: int
+    rows: int
 
 
 def understood(
@@ -42,8 +58,11 @@ def understood(
         Returns the columns that the file has with some options; the types are those of its first rows.
     """
     text = [column for column in source.columns if column.family == "text"]
-    misread = {column: one.misread for column, one in seen(warehouse, source, text).items() if one.misread}
-    readings = {column.name: one.reading for column, one in misread.items() if one.reading}
+    with read_once(warehouse, source) as staged:
+        misread = {column: one.misread for column, one in seen(warehouse, staged, text).items() if one.misread}
+        readings = _with_all_words(
+            warehouse, staged.relation, {column: one.reading for column, one in misread.items() if one.reading}
+        )
     taken: dict[str, object] = {}
     texts = _texts(source.columns)
     for options in (_words(readings), _numbers(readings), _dates(readings)):
@@ -56,21 +75,47 @@ def understood(
         taken = {name: value for name, value in taken.items() if name != "nullstr"} | _words(read)
     left = [f"{column.name}: {one.told}" for column, one in misread.items() if column.name in texts]
     taken = taken if read else {}
-    if "dateformat" not in {**reader, **taken}:
-        left += _either_way({**reader, **taken}, opened)
-    return Understood(taken, tuple(left))
+    options = {**reader, **taken}
+    return Understood(taken, tuple(left), () if "dateformat" in options else _either_way(options, opened))
+
+
+def codes_for_missing(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> list[CodeForMissing]:
+    """Return the codes that may stand for missing values in columns of numbers; whether they do, only a reader knows.
+
+    Takes time linear in the values.
+    """
+    numbers = [column for column in columns if column.numeric and column.family in ("integer", "float", "decimal")]
+    if not numbers:
+        return []
+    rows = warehouse.rows("load/codes_for_missing.sql", relation=relation, columns=numbers, codes=_CODES)
+    return [CodeForMissing(numbers[place - 1].name, code, count) for place, code, count in rows]
+
+
+def _with_all_words(warehouse: Warehouse, relation: Name, readings: Mapping[Column, Reading]) -> dict[str, Reading]:
+    """Return readings with every word for a missing value that their columns have: a sample may lack some."""
+    columns = [*readings]
+    if not columns:
+        return {}
+    words = dict(
+        warehouse.rows(
+            "load/words_for_missing.sql", relation=relation, columns=columns, word=PATTERNS["missing"], blanks=BLANKS
+        )
+    )
+    return {
+        column.name: replace(readings[column], missing=tuple(words.get(place, ())))
+        for place, column in enumerate(columns, 1)
+    }
 
 
 def _either_way(
     options: Mapping[str, object], opened: Callable[[Mapping[str, object]], Sequence[Column]]
-) -> Iterator[str]:
-    """Yield the columns that were taken for dates although the day in them may be the month."""
+) -> tuple[str, ...]:
+    """Return the columns that were taken for dates although the day in them may be the month."""
     by_month, by_day = (
         {column.name for column in opened({**options, "dateformat": form}) if column.family == "date"}
         for form in ("%m/%d/%Y", "%d/%m/%Y")
     )
-    for name in sorted(by_month & by_day):
-        yield f"{name}: dates whose day may be the month: --date-format DD/MM/YYYY or MM/DD/YYYY"
+    return tuple(sorted(by_month & by_day))
 
 
 def _texts(columns: Sequence[Column]) -> set[str]:

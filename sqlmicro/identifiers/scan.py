@@ -26,7 +26,7 @@ MOST_VALUES = 1000
 MOST_CHECKED = 200
 _MOST_LEAVES, _MOST_KEYS = 5000, 50
 """Of a column of JSON: values inside of it, and keys they are told apart by."""
-_BLANKS = " \t\r\n\u00a0\u200b\ufeff"
+BLANKS = " \t\r\n\u00a0\u200b\ufeff"
 _NO_VALUES = ("BOOLEAN", "DATE", "TIME", "INTERVAL", "BIT")
 _NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
 
@@ -172,7 +172,7 @@ def _drawn(warehouse: Warehouse, source: Source, columns: Sequence[Column], firs
     for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), first):
         kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // most)))
     into = "sampled_values" if first == 1 else f"sampled_values_{first}"
-    return warehouse.run("load/sampled_values.sql", into, relation=source.relation, most=most, blanks=_BLANKS, **kinds)
+    return warehouse.run("load/sampled_values.sql", into, relation=source.relation, most=most, blanks=BLANKS, **kinds)
 
 
 def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:

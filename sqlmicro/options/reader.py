@@ -54,13 +54,13 @@ class ReaderOptions:
         theirs = {
             "delim": self.delimiter, "quote": self.quote, "nullstr": missing,
             "decimal_separator": self.decimal, "thousands": self.thousands,
-            "dateformat": _format(self.date_format), "encoding": self.encoding,
+            "dateformat": date_format(self.date_format), "encoding": self.encoding,
             "header": True if self.header else False if self.no_header else None,
         }  # fmt: skip
         return {name: value for name, value in theirs.items() if value is not None}
 
 
-def _format(text: str | None) -> str | None:
+def date_format(text: str | None) -> str | None:
     """Return a format of dates as DuckDB has it.
 
     Raises
@@ -70,7 +70,7 @@ def _format(text: str | None) -> str | None:
 
     Examples
     --------
-    >>> _format("MM/DD/YYYY"), _format("%Y%m%d")
+    >>> date_format("MM/DD/YYYY"), date_format("%Y%m%d")
     ('%m/%d/%Y', '%Y%m%d')
     """
     if text is None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sqlmicro.identifiers.repeated import RepeatedPersons
 from sqlmicro.system.reporting import INLINE, WHOLE
 
 
@@ -35,6 +36,8 @@ class RegisterReport:
     """How CSV files were read, as they were given or taken for."""
     open: list[str] = field(default_factory=list)
     """What was left as it is or may be meant otherwise, and the option that decides it."""
+    persons: RepeatedPersons | None = None
+    """Whose records the rows of a table seem to be, where these are of fewer persons."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -79,11 +80,21 @@ def registered(report: RegisterReport) -> str:
     """Return what `register` did."""
     head = f"{report.kind} {report.table}: {report.rows:,} rows, {len(report.columns)} columns"
     read = [[one.what, one.value, one.option if one.guessed else "as you said"] for one in report.read_as]
+    kinds: dict[str, list[str]] = {}
+    for name, kind in zip(report.columns, report.types, strict=False):
+        kinds.setdefault(kind.partition("(")[0], []).append(name)  # an ENUM lists its values
     lines = [
         head,
         *([table(read, ["read as", "", "to say otherwise"])] if any(o.guessed for o in report.read_as) else []),
+        table([[kind, ", ".join(names)] for kind, names in kinds.items()], ["type", "columns"]),
     ]
     lines += [textwrap.fill(f"open: {text}", width(), subsequent_indent="      ") for text in report.open]
+    who = report.persons
+    if who is not None:
+        lines.append(textwrap.fill(f"rows: {who.told}", width(), subsequent_indent="      "))
+    if who is None or not who.others:
+        of = ["--person", ",".join(who.columns)] if who is not None else []
+        lines.append("next  " + shlex.join(["sqlmicro", "safe", "--db", report.db, "--table", report.table, *of]))
     return "\n".join(lines)
 
 

@@ -21,6 +21,8 @@ DUCKDB_ONLY: dict[str, str] = {
     "load/leaves.sql": "json_tree of DuckDB, which looks at the sampled values at the driver",
     "load/pattern_matches.sql": "list_where of DuckDB, which looks at the sampled values at the driver",
     "load/sampled_forms.sql": "string_agg of DuckDB, which looks at the sampled values at the driver",
+    "load/codes_for_missing.sql": "files are registered in DuckDB",
+    "load/words_for_missing.sql": "files are registered in DuckDB",
     "load/lake.sql": "DuckDB's extensions for Delta and Iceberg: on Spark the reader of the session opens them",
     "load/parquet.sql": "DuckDB's Parquet reader: on Spark the reader of the session opens files",
     "erasure/nested_texts.sql": "json_tree of DuckDB, whose files are purged",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,26 @@ class Progress:
             self._said.add(text)
             sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
+
+    def choose(self, question: str, answers: Sequence[str]) -> int | None:
+        """Ask on a terminal which of some answers holds, and return its place; None where nobody can be asked.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            When the terminal is closed.
+        """
+        if not (self.enabled and sys.stdin is not None and sys.stdin.isatty()):
+            return None
+        listed = "".join(f"\n  {number}  {text}" for number, text in enumerate(answers, 1))
+        while True:
+            sys.stderr.write(f"{shown(question)}{listed}\n1 to {len(answers)}: ")
+            sys.stderr.flush()
+            line = sys.stdin.readline()
+            if not line:
+                raise KeyboardInterrupt
+            if line.strip() in map(str, range(1, len(answers) + 1)):
+                return int(line) - 1
 
     @contextmanager
     def stage(

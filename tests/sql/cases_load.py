@@ -218,6 +218,18 @@ CASES = [
         returns="sampled, contained", expect=[(3, 2)]),
     # Of the keys 1 to 4, 1, 2 and 4 repeat; x depends on the key, name differs for 2; what is missing for 4 does not.
     # Of the keys 1 to 4, 1, 2 and 4 repeat; x differs for 2, name is missing once for 4 and always for 1.
+    # A word may have blanks around it; a column of numbers may be text.
+    case("load/words_for_missing.sql",
+        relation=values('a, "net ""income""", b', "('1', ' n/a ', 'x'), ('?', '2', 'y'), ('?', '-', NULL)"),
+        columns=[col("a", "VARCHAR"), col('net "income"', "VARCHAR"), col("b", "VARCHAR")],
+        word="^(?:n/a|[?]|-)$", blanks=" ",
+        returns="place, words", expect=[(1, ["?"]), (2, [" n/a ", "-"])]),
+    # In a a code is alone, in c others are negative, in d there is one of more than half of 99; e has nothing else.
+    case("load/codes_for_missing.sql",
+        relation=values('a, "net ""income""", c, d, e',
+            "(1, 5, -3, 99, -9), (-9, -9, -9, 99, -9), (2, -9, -9, 50, NULL), (3, NULL, 7, 49, -9), (3, 99, 99, 1, 7)"),
+        columns=[col("a"), INCOME, col("c"), col("d"), col("e")], codes=[-9, 99],
+        returns="place, code, rows", ordered=True, expect=[(2, -9, 2), (5, -9, 3)]),
     case("load/constant_columns.sql",
         visits=values('"net ""income""", x, name',
             "(1, 5, NULL), (1, 5, NULL), (2, 5, 'b'), (2, 6, 'b'), (3, 7, 'c'), (4, 8, NULL), (4, 8, 'd')",

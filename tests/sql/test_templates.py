@@ -35,6 +35,7 @@ NAMED_AS_IN_THE_SOURCE = {
     "audit/records.sql", "audit/ambiguous_floats.sql",
     "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/staged.sql",
     "publish/content.sql", "audit/missing_rates.sql", "load/distinct_estimates.sql", "load/sampled_values.sql",
+    "load/codes_for_missing.sql", "load/words_for_missing.sql",
     "load/dependent_columns.sql", "attack/held_out.sql", "attack/with_control.sql", "attack/in_both.sql",
     "history/asked_rows.sql", "history/listed_keys.sql", "history/rows_of_keys.sql", "load/rare_values.sql",
 }  # fmt: skip
