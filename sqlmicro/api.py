@@ -31,7 +31,7 @@ def _knowing_all(load: Load) -> Load:
 
 _OWN: dict[str, Load] = {
     "register": lambda: late("sqlmicro.verbs.register", "RegisterOptions", "register_values"),
-    "profile": lambda: late("sqlmicro.verbs.profile", "ProfileOptions", "profile_values"),
+    "profile": lambda: late("sqlmicro.verbs.register", "ProfileOptions", "profile_values"),
     "audit": lambda: late("sqlmicro.verbs.audit", "AuditOptions", "audit_values"),
     "safe-distance": lambda: late("sqlmicro.verbs.safe_distance", "SafeDistanceOptions", "safe_distance_values"),
     "attack": lambda: late("sqlmicro.verbs.attack", "AttackOptions", "attack_values"),
@@ -43,17 +43,17 @@ _OWN: dict[str, Load] = {
     "certify-release": lambda: late(
         "sqlmicro.verbs.certify_release", "CertifyReleaseOptions", "certify_release_values"
     ),
-    "series": lambda: late("sqlmicro.verbs.series", "SeriesVerbOptions", "series_values"),
+    "series": lambda: late("sqlmicro.verbs.ledger", "SeriesVerbOptions", "series_values"),
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
     "publish-draft": _knowing_all(
-        lambda: late("sqlmicro.verbs.publish_draft", "PublishDraftOptions", "publish_draft_values")
+        lambda: late("sqlmicro.verbs.job_file", "PublishDraftOptions", "publish_draft_values")
     ),
     "run": _knowing_all(lambda: late("sqlmicro.verbs.job_file", "JobFileOptions", "run_values")),
     "init": lambda: late("sqlmicro.jobs.draft", "InitOptions", "init_values"),
     "hierarchy": lambda: late("sqlmicro.verbs.hierarchy", "HierarchyOptions", "hierarchy_values"),
     "scan": lambda: late("sqlmicro.jobs.policy", "ScanOptions", "scan_values"),
     "plan": lambda: late("sqlmicro.jobs.approval", "PlanOptions", "plan_values"),
-    "apply": lambda: late("sqlmicro.verbs.apply", "ApplyOptions", "apply_values"),
+    "apply": lambda: late("sqlmicro.verbs.job_file", "ApplyOptions", "apply_values"),
     "explain": lambda: late("sqlmicro.jobs.explain", "ExplainOptions", "explain_values"),
     "schema": _knowing_all(lambda: late("sqlmicro.verbs.schema", "SchemaOptions", "schema_values")),
     "methods": lambda: late("sqlmicro.verbs.described", "MethodsOptions", "methods_values"),

@@ -20,7 +20,7 @@ from sqlmicro.cli import app
 from sqlmicro.reports.charts import Point
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import compare
-from sqlmicro.verbs.candidates import CompareOptions, Scales
+from sqlmicro.verbs.compare import CompareOptions, Scales
 
 COLUMNS = ["age", 'net "income"']
 

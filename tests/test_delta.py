@@ -15,8 +15,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.errors import InputError
-from sqlmicro.system.delta import Delta
-from sqlmicro.system.lake_moves import LakeMove
+from sqlmicro.system.lake_moves import Delta, LakeMove
 from sqlmicro.system.object_moves import NotTakenBack
 
 deltalake: Any = pytest.importorskip("deltalake", reason="needs: pip install 'sqlmicro[lakes]'")
@@ -118,7 +117,7 @@ def test_a_commit_is_not_called_taken_back(source: str, tmp_path: Path) -> None:
 
 _KILLED = """
 import os, sys, sqlmicro
-from sqlmicro.system.delta import Delta
+from sqlmicro.system.lake_moves import Delta
 Delta.commit = lambda *given: os.kill(os.getpid(), 9)
 sqlmicro.mdav(sys.argv[1], to="delta:" + sys.argv[2], columns=["age", "income"], rest="drop", k=5, overwrite=True)
 """

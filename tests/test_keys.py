@@ -15,7 +15,7 @@ from world import execute, records, refused
 
 import sqlmicro
 from sqlmicro import AuditFailed
-from sqlmicro.publish import references
+from sqlmicro.publish import together
 
 TABLES = '''
 CREATE TABLE persons AS SELECT i AS id, 'name ' || i AS name, 18 + (i * 7) % 60 AS age,
@@ -324,6 +324,6 @@ def test_a_join_neither_loses_nor_gains_more_rows_than_it_may(held: int, joined:
         run=SimpleNamespace(warehouse=warehouse, original=None, current=None),
         audits={None: SimpleNamespace(relation=None, checks=[])}, report=SimpleNamespace(source="t"),
     )  # fmt: skip
-    reference = references.Reference("key 1", side, (), side, (), most)  # type: ignore[arg-type]
+    reference = together.Reference("key 1", side, (), side, (), most)  # type: ignore[arg-type]
     with nullcontext() if passed else refused("rows lost by a join", kind=AuditFailed, exit_code=1):
-        references.audit([reference])
+        together.audit([reference])

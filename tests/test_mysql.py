@@ -24,7 +24,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.publish import publish
-from sqlmicro.publish.mysql import MySQLTable
+from sqlmicro.publish.new_table import MySQLTable
 from sqlmicro.publish.postgres import PostgresTable
 
 

@@ -13,15 +13,15 @@ from world import execute, refused, release, warehouse
 from world import rows as query
 
 import sqlmicro
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.database import files
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
-from sqlmicro.publish import audit, publish
+from sqlmicro.publish import publish
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.release import published_as
-from sqlmicro.system import locks
+from sqlmicro.system import scratch
 
 ROWS = 200
 
@@ -230,7 +230,7 @@ def test_a_failed_audit_publishes_nothing(db):
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz"])
 def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
     path, seen = tmp_path / name, []
-    monkeypatch.setattr(locks, "fsync", lambda part: seen.append((part.is_dir(), part.stat().st_mode & 0o777)))
+    monkeypatch.setattr(scratch, "fsync", lambda part: seen.append((part.is_dir(), part.stat().st_mode & 0o777)))
     report = sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
     with duckdb.connect() as con:
         rows = con.execute(f"SELECT count(*) n FROM '{path}' GROUP BY age, city, born").fetchall()
@@ -321,10 +321,10 @@ def test_a_file_is_what_its_ending_says(tmp_path):
 
 
 def test_a_promise_is_kept_at_its_threshold():
-    checks = [audit._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
+    checks = [publish._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
     assert [check.passed for check in checks] == [None, True, False]
     assert checks[1] == Check("k-anonymity", ["a"], 3, 3, True, True)
-    assert audit._check("rows", (), 4, 3, passed=False).passed is False
+    assert publish._check("rows", (), 4, 3, passed=False).passed is False
 
 
 def test_text_of_a_csv_file_begins_as_no_formula_where_that_is_asked_for(tmp_path):

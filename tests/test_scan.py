@@ -15,8 +15,8 @@ from databases import opened
 from world import warehouse as made
 
 import sqlmicro
-from sqlmicro.identifiers import tables
-from sqlmicro.identifiers.patterns import FOLDED, PATTERNS, in_folded
+from sqlmicro.identifiers import foreign_keys
+from sqlmicro.identifiers.scan import FOLDED, PATTERNS, in_folded
 from sqlmicro.jobs import policy
 from sqlmicro.jobs.policy import ScanOptions
 from sqlmicro.system.progress import Progress
@@ -132,7 +132,7 @@ def test_memory_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return real(*args, **given)
 
     monkeypatch.setattr(policy, "open_warehouse", opened)
-    monkeypatch.setattr(tables, "_BATCH", 1)
+    monkeypatch.setattr(foreign_keys, "_BATCH", 1)
     assert sqlmicro.scan(db=db)["toml"] == text
     assert sqlmicro.scan(db=db, memory_limit="300MB")["toml"] == text
     assert limits == ["500MB", "300MB"]

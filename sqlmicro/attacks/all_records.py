@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.attacked import LINKED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.registry import Measured, attack
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.registry import Detail, Measured, attack
 from sqlmicro.registry import late
 
 if TYPE_CHECKING:

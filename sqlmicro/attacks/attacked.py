@@ -1,16 +1,25 @@
-"""A release beside its original, as an attacker sees both: values, numbers, and which record became which."""
+"""A release beside its original, as an attacker sees both: values, numbers, and which record became which.
+
+Ranges of numbers and dates, as generalized columns are written: an attacker reads them.
+
+The persons behind the records of an attack.
+
+Records as numbers, as an attacker compares them.
+
+Targets that were drawn from a table too large to try all of it, beside the combinations of values of its release.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlmicro.attacks import ranges
-from sqlmicro.attacks.features import Features, ends_of, weighed
-from sqlmicro.attacks.persons import Persons
-from sqlmicro.attacks.row import Unit
+from sqlmicro.attacks.registry import Unit
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
@@ -68,7 +77,7 @@ class AttackedRelease(AssessedRelease):
         return [c for c in self.columns if c.numeric and self.theirs[c.name].numeric and c.name not in self.nominal]
 
     @cached_property
-    def ranges(self) -> dict[Column, list[ranges.Range | None]]:
+    def ranges(self) -> dict[Column, list[Range | None]]:
         """The ranges that the release has in place of numbers, None where they are missing, by column and record."""
         theirs = self.theirs
         numbers = [c for c in self.columns if theirs[c.name].numeric and not c.numeric and c.name not in self.nominal]
@@ -79,7 +88,7 @@ class AttackedRelease(AssessedRelease):
         found = {}
         for column in candidates:
             dates = theirs[column.name].family == "date"
-            read = {text: ranges.read(text, dates) for text in set(texts[column.staged]) if text is not None}
+            read = {text: read_range(text, dates) for text in set(texts[column.staged]) if text is not None}
             if None not in read.values():
                 found[column] = [None if text is None else read[text] for text in texts[column.staged]]
         return found
@@ -379,3 +388,200 @@ def _whose(
             "Name the columns that match its records with --match",
         )  # fmt: skip
     return whose
+
+
+Range = tuple[float, float]
+EVERYTHING = (-math.inf, math.inf)
+_BETWEEN = re.compile(r"\[(.+), (.+)[])]")
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def read_range(text: str, dates: bool) -> Range | None:
+    """Return the least and the greatest value that a text stands for, or None if it is no range.
+
+    An end that does not belong to the range is taken to do so. Dates become days since 1970.
+
+    >>> read_range("[20, 30)", False), read_range("< 5", False), read_range("7", False), read_range("twenties", False)
+    ((20.0, 30.0), (-inf, 5.0), (7.0, 7.0), None)
+    >>> read_range("[1970-01-02, 1970-02-01]", True)
+    (1.0, 31.0)
+    """
+    if text == "*":
+        return EVERYTHING
+    low, high = EVERYTHING
+    between = _BETWEEN.fullmatch(text)
+    try:
+        if between:
+            low, high = _number(between[1], dates), _number(between[2], dates)
+        elif text.startswith("< "):
+            high = _number(text[2:], dates)
+        elif text.startswith(">= "):
+            low = _number(text[3:], dates)
+        else:
+            low = high = _number(text, dates)
+    except ValueError:
+        return None
+    return (low, high) if low <= high else None
+
+
+def _number(text: str, dates: bool) -> float:
+    return float(date.fromisoformat(text).toordinal() - _EPOCH) if dates else float(text)
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """Whose records they are, by numbers from 0.
+
+    Where records are matched, those of a person have one number in both tables, and records that only the release has
+    are of one person; else the numbers of the release are its own.
+    """
+
+    original: np.ndarray
+    """(n,) of every record of the original."""
+    released: np.ndarray
+    """(m,) of every record of the release."""
+    told: np.ndarray | None
+    """(m,) of every record of the release as its own columns tell them apart; None where it lacks these."""
+
+    @property
+    def in_release(self) -> int:
+        """How many different persons the release has records of."""
+        import numpy as np
+
+        return len(np.unique(self.released))
+
+
+def by_person(persons: Persons | None, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return the largest of what was found for the records of every person (t,); of every record where none are sought.
+
+    A person is found by the record of hers that gives her away most.
+    """
+    import numpy as np
+
+    if persons is None:
+        return found
+    who = persons.original[rows]
+    best = np.full(int(who.max()) + 1, -np.inf)
+    np.maximum.at(best, who, found)
+    of_each: np.ndarray = best[np.unique(who)]
+    return of_each
+
+
+@dataclass(frozen=True)
+class Features:
+    """The records as numbers, so that a squared distance is the sum over the columns of what they differ by.
+
+    A numeric column counts `weight` times the squared difference, a nominal one `weight` where values differ. Weights
+    are 1/variance of the original (0 for a constant column), and 1 for a mismatch. A numeric column with missing values
+    has a nominal one behind it that tells which, and the mean of the original in their place. A column of ranges has
+    two, one for each end, that count by how far a value lies below or above.
+    """
+
+    X: np.ndarray
+    """(n, p) the original; a nominal value that the release does not have is -1."""
+    Y: np.ndarray
+    """(m, p) the release."""
+    weight: np.ndarray
+    """(p,)"""
+    kind: np.ndarray
+    """(p,) numeric 0, nominal 1, the lower end of a range 2, the upper 3"""
+    names: tuple[str, ...]
+    """(p,) of the columns of the tables that they come from"""
+    times: np.ndarray
+    """(m,) how many released records each row of Y stands for"""
+
+
+def weighed(values: np.ndarray, n: int, missing: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return a numeric column with the mean of the original where values are missing, and its weight: 1/variance.
+
+    The first n values are those of the original. A constant column has weight 0.
+    """
+    import numpy as np
+
+    known = values[:n][~missing[:n]]
+    varies = len(known) > 1 and known.min() < known.max()
+    filled = np.where(missing, known.mean() if len(known) else 0.0, values)
+    return filled, 1 / float(known.var(ddof=1)) if varies else 0.0
+
+
+def ends_of(x: np.ndarray, released: Sequence[Range | None]) -> list[tuple[np.ndarray, float, int]]:
+    """Return the columns of values of the original and ranges of the release; what is missing is in every range."""
+    import numpy as np
+
+    n, gone = len(x), np.isnan(x)
+    low, high = np.array([EVERYTHING if ends is None else ends for ends in released]).T
+    _, weight = weighed(x, n, gone)
+    missing = np.concatenate([gone, [ends is None for ends in released]]).astype(float)
+    return [
+        (np.concatenate([np.where(gone, np.inf, x), low]), weight, 2),
+        (np.concatenate([np.where(gone, -np.inf, x), high]), weight, 3),
+        *([(missing, 1.0, 1)] if missing.any() else []),
+    ]
+
+
+TEMPLATES = ("attack/drawn.sql", "attack/combinations.sql", "attack/became.sql", "attack/own_combinations.sql")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledRelease(AttackedRelease):
+    """A release under attack of which the targets are here alone, and the combinations that were released.
+
+    The attacks that look at no more than that give what they give on the whole tables: each combination counts as often
+    as it was released, and what else an attacker has is told by `whole`.
+
+    Parameters
+    ----------
+    targets : Name
+        The values of the records that are tried, as `AttackedRelease.originals` has them.
+    combinations : Name
+        The combinations of released values, as `AttackedRelease.released` has them, each once.
+    became : Name, optional
+        The released values of the targets by row_id, where records are matched.
+    counts : ndarray of shape (m,)
+        How many released records have each combination.
+    records : tuple of int
+        The numbers of records of original and release.
+    """
+
+    targets: Name
+    combinations: Name
+    became: Name | None = None
+    counts: np.ndarray
+    records: tuple[int, int]
+
+    @property
+    def originals(self) -> Name:
+        """The values of the targets."""
+        return self.targets
+
+    @property
+    def released(self) -> Name:
+        """The combinations that were released."""
+        return self.combinations
+
+    @property
+    def whole(self) -> tuple[int, int]:
+        """The numbers of records of original and release."""
+        return self.records
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """How many released records have each combination (m,)."""
+        return self.counts.astype(float)
+
+    @cached_property
+    def truth(self) -> np.ndarray | None:
+        """The combination that every target became (n,), -1 for one that was not released; None if unknown."""
+        import numpy as np
+
+        if self.became is None or not self.match:
+            return None
+        found = self.warehouse.arrays(
+            "attack/own_combinations.sql", original=self.targets, became=self.became, released=self.combinations,
+            columns=self.columns,
+        )  # fmt: skip
+        if not len(found["position"]):
+            raise InputError("attack, --match", "must find the records that are tried in the release", "none found")
+        truth = np.full(self.sizes[0], -1, dtype=np.int64)
+        truth[found["position"]] = found["other"]
+        return truth

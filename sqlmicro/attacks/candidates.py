@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.features import Features
+from sqlmicro.attacks.attacked import Features
 from sqlmicro.attacks.neighbours import groups
 from sqlmicro.registry import late
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.attacks.attacked import AttackedRelease
-from sqlmicro.attacks.features import Features
-from sqlmicro.attacks.registry import NothingToAttack, Z, wilson
-from sqlmicro.attacks.row import Detail, Unit
+from sqlmicro.attacks.attacked import AttackedRelease, Features
+from sqlmicro.attacks.registry import Detail, NothingToAttack, Unit, Z, wilson
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError

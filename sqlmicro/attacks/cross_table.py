@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.attacked import AttackedRelease
-from sqlmicro.attacks.features import Features
+from sqlmicro.attacks.attacked import AttackedRelease, Features
 from sqlmicro.attacks.registry import Measured
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.registry import Measured, attack
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.registry import Detail, Measured, attack
 from sqlmicro.attacks.row_order import found_at
 from sqlmicro.database.columns import Column
 from sqlmicro.database.content import content_of, content_of_input

@@ -1,17 +1,171 @@
-"""Known columns: who knows a few columns of a person guesses a further one from what the release shows with them."""
+"""Known columns: who knows a few columns of a person guesses a further one from what the release shows with them.
+
+The sets of columns that somebody may know of a person: drawn evenly where there are many, counted some at a time.
+
+What is guessed of many columns from known ones, counted from arrays: a statement would have six sums for each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from math import comb
+from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.attacks.attacked import LINKED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets
-from sqlmicro.attacks.registry import Measured, NothingToAttack, attack, wilson
-from sqlmicro.attacks.row import Detail
-from sqlmicro.attacks.wide_guesses import NumberedSides
+from sqlmicro.attacks.registry import Detail, Measured, NothingToAttack, attack, wilson
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Params
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.params import Param
+from sqlmicro.safe_method.coordinates import numbered
+
+if TYPE_CHECKING:
+    import numpy as np
+
+KNOWN_COLUMNS = 4
+"""Somebody knows up to so many columns, or all."""
+SETS_AT_MOST = 500
+"""Of every size so many sets are looked at."""
+_AT_ONCE, _GROUPED_AT_MOST = 100, 60
+
+
+@dataclass(frozen=True)
+class KnownSets:
+    """The sets of one size.
+
+    >>> columns = [Column(name, "VARCHAR", name) for name in "abcd"]
+    >>> found = KnownSets.of(columns, 2, 3)
+    >>> found.there, [[column.name for column in one] for one in found.drawn]
+    (6, [['a', 'b'], ['a', 'd'], ['b', 'd']])
+    """
+
+    known: int
+    there: int
+    drawn: tuple[tuple[Column, ...], ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], known: int, most: int = SETS_AT_MOST) -> KnownSets:
+        """Return the sets of a size, evenly spaced in their lexicographic order where there are more than `most`."""
+        there = comb(len(columns), known)
+        numbers = range(there) if there <= most else [i * there // most for i in range(most)]
+        return cls(known, there, tuple(nth(columns, known, number) for number in numbers))
+
+    def batches(self) -> Iterator[tuple[list[Column], list[tuple[Column, ...]]]]:
+        """Yield the sets some at a time, with the columns they are made of: DuckDB groups by 63 columns at most."""
+        used: dict[Column, None] = {}
+        sets: list[tuple[Column, ...]] = []
+        for one in self.drawn:
+            more = {**used, **dict.fromkeys(one)}
+            if sets and (len(sets) == _AT_ONCE or len(more) > _GROUPED_AT_MOST):
+                yield list(used), sets
+                used, sets, more = {}, [], dict.fromkeys(one)
+            used = more
+            sets.append(one)
+        if sets:
+            yield list(used), sets
+
+
+def sizes(columns: int, known: int = KNOWN_COLUMNS) -> list[int]:
+    """Return the numbers of columns that somebody may know: 1 to `known`, and all.
+
+    >>> sizes(8), sizes(3), sizes(8, 2)
+    ([1, 2, 3, 4, 8], [1, 2, 3], [1, 2, 8])
+    """
+    return sorted({*range(1, min(known, columns) + 1), columns})
+
+
+def nth(columns: Sequence[Column], size: int, number: int) -> tuple[Column, ...]:
+    """Return the set of this number in the lexicographic order of all sets of a size.
+
+    >>> columns = [Column(name, "VARCHAR", name) for name in "abcd"]
+    >>> [column.name for column in nth(columns, 3, 2)]
+    ['a', 'c', 'd']
+    """
+    found: list[Column] = []
+    for place, column in enumerate(columns):
+        with_it = comb(len(columns) - place - 1, size - len(found) - 1) if len(found) < size else 0
+        if len(found) < size and number < with_it:
+            found.append(column)
+        else:
+            number -= with_it
+    return tuple(found)
+
+
+def number_of(one: Sequence[Column], used: Sequence[Column]) -> int:
+    """Return what `grouping` of the columns used is in the rows of a set: a bit per column, set where it is not in it.
+
+    >>> a, b, c = (Column(name, "VARCHAR", name) for name in "abc")
+    >>> number_of([a, c], [a, b, c])
+    2
+    """
+    return sum(2 ** (len(used) - place) for place, column in enumerate(used, 1) if column not in one)
+
+
+@dataclass(frozen=True)
+class NumberedSides:
+    """The combinations of both sides, every value numbered.
+
+    Attributes
+    ----------
+    before, after : ndarrays of shape (n,)
+        Records of the original and of the release.
+    whose : ndarray of shape (n,)
+        The person of a combination of the original; the same for all where records count.
+    values : ndarray of shape (J, n)
+        The columns.
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    whose: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, warehouse: Warehouse, columns: Sequence[Column], by_person: Params) -> NumberedSides:
+        """Read them."""
+        import numpy as np
+
+        found = warehouse.arrays("audit/numbered_sides.sql", columns=columns, **by_person)
+        values = np.array([found[column.staged] for column in columns], dtype=np.int64)
+        return cls(found["before"], found["after"], found["whose"], values)
+
+    def guesses(self, known: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return for every column the guesses from the known ones, and how many of them are right.
+
+        Guessed is the one value that is shown with what a person has whom nobody else is like; who has several values
+        herself is not guessed. O(n J) time and memory.
+
+        >>> import numpy as np
+        >>> side = NumberedSides(
+        ...     np.array([1, 2, 0, 0]), np.array([0, 0, 3, 2]), np.zeros(4), np.array([[0, 1, 0, 1], [5, 6, 5, 6]])
+        ... )
+        >>> [counts.tolist() for counts in side.guesses([0])]
+        [[0, 1], [0, 1]]
+        """
+        import numpy as np
+
+        key = numbered([self.values[column] for column in known])
+        there, keys = self.before > 0, int(key.max(initial=-1)) + 1
+        persons = np.bincount(key[there], self.before[there], keys)
+        if len(np.unique(self.whose[there])) > 1:
+            pairs = np.unique(np.stack([key[there], self.whose[there]]), axis=1)[0]
+            persons = np.bincount(pairs, minlength=keys)
+        alone = (persons == 1) & (np.bincount(key, self.after, keys) > 0)
+        ends = []
+        for side in (self.after > 0, there):
+            rows = np.flatnonzero(side & alone[key])
+            rows = rows[np.argsort(key[rows], kind="stable")]
+            first = np.flatnonzero(np.diff(key[rows], prepend=-1))
+            values = self.values[:, rows]
+            ends += [extreme.reduceat(values, first, axis=1) if len(rows) else values
+                     for extreme in (np.minimum, np.maximum)]  # fmt: skip
+        shown, shown_too, own, own_too = ends
+        guessed = (shown == shown_too) & (own == own_too)
+        guessed[list(known)] = False
+        return guessed.sum(axis=1), (guessed & (shown == own)).sum(axis=1)
+
 
 _FEWEST_KNOWN = 2
 

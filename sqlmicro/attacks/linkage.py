@@ -1,25 +1,25 @@
-"""Record linkage: who became whom, by the strongest of a family of attackers."""
+"""Record linkage: who became whom, by the strongest of a family of attackers.
+
+What a published record of a release says of how its numbers were changed, as an attacker uses it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.attacked import LINKED, AttackedRelease
+from sqlmicro.attacks.attacked import LINKED, AttackedRelease, by_person
 from sqlmicro.attacks.candidates import QUICK, THOROUGH, Effort, Pairs, Records, pairs
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.models import Learned, Model, family, scores
-from sqlmicro.attacks.nearest import nearest
-from sqlmicro.attacks.persons import by_person
-from sqlmicro.attacks.published import published
-from sqlmicro.attacks.registry import Measured, attack
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.models import Learned, Model, Spaces, family, keep, numeric, scores, swapped
+from sqlmicro.attacks.neighbours import nearest_to_tried
+from sqlmicro.attacks.registry import Detail, Measured, attack
+from sqlmicro.missing.standardise import steady
 from sqlmicro.registry import late
 from sqlmicro.system.secrets import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
 
 MOST_LEARNED_FROM = 4_000
@@ -109,7 +109,7 @@ def hits_of(attacked: AttackedRelease, tasks: Sequence[Task] = ()) -> Hits:
     if attacked.truth is not None:
         return _strongest(attacked, tasks)
     detail = Attackers([NEAREST], "nothing tells which record became which: it is taken to be among the nearest", {})
-    return Hits(nearest(attacked).hits, np.full(len(attacked.tried), NEAREST), detail)
+    return Hits(nearest_to_tried(attacked).hits, np.full(len(attacked.tried), NEAREST), detail)
 
 
 def measured(attacked: AttackedRelease, hits: np.ndarray, detail: Detail) -> Measured:
@@ -143,14 +143,18 @@ def _strongest(attacked: AttackedRelease, tasks: Sequence[Task]) -> Hits:
     side = (chance.permutation(int(unit.max()) + 1) % 2)[unit]
     rows = _learned_from(records, attacked, chance)
     took_part = np.flatnonzero(np.isin(records.of_original[attacked.tried], rows))
-    trials = [Trial(NEAREST, None, nearest(attacked).hits[took_part])]
+    trials = [Trial(NEAREST, None, nearest_to_tried(attacked).hits[took_part])]
     for model in (*family(records), *published(records, attacked, tasks)):
         trials.append(_trial(attacked, records, model, rows, took_part))
     best = judges(trials, side[took_part])
     hits, everybody = np.zeros(len(attacked.tried)), np.arange(len(attacked.tried))
     by = np.where(side == 0, best[0].name, best[1].name)
     for trial in {one.name: one for one in best}.values():
-        found = nearest(attacked).hits if trial.model is None else _final(attacked, records, trial.model, everybody)
+        found = (
+            nearest_to_tried(attacked).hits
+            if trial.model is None
+            else _final(attacked, records, trial.model, everybody)
+        )
         for half in (0, 1):
             judged = side == half if best[half].name == trial.name else np.zeros(len(side), dtype=bool)
             hits[judged] = found[judged]
@@ -233,3 +237,45 @@ def _hits(
     right = np.isin(own * most + true, at * most + of)
     hits: np.ndarray = right / ties[own]
     return hits
+
+
+_EXACT = 1e-6
+"""The variance of noise, in those of a column, that is taken to be there where none was added."""
+
+
+def published(records: Records, attacked: AttackedRelease, tasks: Sequence[Task]) -> list[Model]:
+    """Return the attackers who go by the settings that noise or rank swapping was published with."""
+    import numpy as np
+
+    if not numeric(records).any():
+        return []
+    spaces, found = Spaces(records), []
+    names = np.array([name.lower() for name in records.features.names])[numeric(records)]
+    for task in tasks:
+        worked = np.isin(names, [name.lower() for name in task.columns])
+        amount, percent = task.settings.get("amount"), task.settings.get("percent")
+        kind = str(task.settings.get("kind") or {"noise": "correlated", "swap": "rank"}.get(task.method))
+        if not worked.any():
+            continue
+        if task.method == "noise" and isinstance(amount, int | float):
+            found.append(_noise(spaces, worked, kind, float(amount)))
+        if task.method == "swap" and kind == "rank" and isinstance(percent, int | float):
+            found.append(swapped(spaces, worked, float(percent) / 100))
+    return found
+
+
+def _noise(spaces: Spaces, worked: np.ndarray, kind: str, amount: float) -> Model:
+    """Return the attacker who knows the covariance of the noise, in standard deviations of the original."""
+    import numpy as np
+
+    space = "scores" if kind == "nonlinear" else "values"
+    X, _ = spaces.numbers(space)
+    covariance = np.atleast_2d(np.cov(X.T, aweights=spaces.records.own))
+    if kind == "uncorrelated":
+        covariance = np.diag(np.diag(covariance))
+    noise = np.diag(np.full(len(worked), _EXACT))
+    noise[np.ix_(worked, worked)] = amount**2 * steady(covariance[np.ix_(worked, worked)])
+    shrunk = np.where(worked & (kind in ("linear", "nonlinear")), 1 / np.sqrt(1 + amount**2), 1.0)
+    name = f"noise of {amount:g}, {kind}, as published"
+    model = spaces.model(name, space, keep, 1, noise * np.outer(shrunk, shrunk))
+    return model.changed(np.diag(shrunk))

@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sqlmicro.attacks.attacked import Features
 from sqlmicro.attacks.control import WITH_CONTROL, Controlled, How
-from sqlmicro.attacks.features import Features
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.learned import alone, classifier, finite, varying
 from sqlmicro.attacks.neighbours import groups, nearest
-from sqlmicro.attacks.registry import Measured, attack, wilson
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.registry import Detail, Measured, attack, wilson
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,17 +1,20 @@
-"""The attacks there are: one decorated function each; settings of `sqlmicro attack` derive from them."""
+"""The attacks there are: one decorated function each; settings of `sqlmicro attack` derive from them.
+
+What is told of an attack: how far it got, beside chance.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from sqlmicro.attacks.row import Detail, Unit
 from sqlmicro.errors import InputError
 from sqlmicro.options.catalogue import Catalogue
 from sqlmicro.options.manifest import Entry
 from sqlmicro.options.params import Parameter
+from sqlmicro.system.reporting import INLINE
 
 Need = Literal["columns", "numeric", "match", "sensitive", "second", "published", "told", "control", "known_columns"]
 Z = 1.959963984540054
@@ -101,3 +104,32 @@ def find(names: Sequence[str]) -> list[Attack]:
 def settings() -> tuple[Parameter, ...]:
     """Return the settings of all attacks, each once."""
     return tuple({parameter.name: parameter for found in attacks().values() for parameter in found.parameters}.values())
+
+
+Unit = Literal["records", "persons", "values", "places", "conditions"]
+"""What the trials of an attack are."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What an attack tells besides its rate; every attack that has more to say has a class of its own."""
+
+
+@dataclass(frozen=True)
+class AttackRow:
+    """How far an attack got."""
+
+    name: str
+    rate: float
+    """The share of its trials that succeed."""
+    ci: list[float]
+    """The interval of the rate at 95 %."""
+    chance: float
+    """What chance alone gives."""
+    n: int
+    """Trials."""
+    unit: Unit
+    """What is tried: a record, a person with all her records, a value, a place of two releases, or a condition."""
+    detail: Detail | None = field(metadata=INLINE)
+    source: str
+    """Where the attack is from."""

@@ -6,12 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.attacked import LINKED, AttackedRelease
+from sqlmicro.attacks.attacked import LINKED, AttackedRelease, by_person
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.nearest import apart, nearest
-from sqlmicro.attacks.persons import by_person
-from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.neighbours import apart, nearest_to_tried
+from sqlmicro.attacks.registry import Detail, Measured, NothingToAttack, attack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +80,6 @@ def found_at(attacked: AttackedRelease, rows: np.ndarray, released: np.ndarray) 
     if attacked.truth is not None:
         right = attacked.truth[rows] == released
         return right, np.full(len(rows), 1 / attacked.sizes[1])
-    found = nearest(attacked)
+    found = nearest_to_tried(attacked)
     among = np.searchsorted(attacked.tried, rows)
     return apart(attacked.features, rows, released) == found.least[among], found.ties[among] / attacked.sizes[1]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.registry import Detail, Measured, NothingToAttack, attack
 from sqlmicro.database.columns import Column
 
 if TYPE_CHECKING:

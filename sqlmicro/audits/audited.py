@@ -1,17 +1,22 @@
-"""A release under audit: what is known of its columns, staged so that audits are short SELECTs."""
+"""A release under audit: what is known of its columns, staged so that audits are short SELECTs.
+
+Canonical bytes: the relation that every k is counted from.
+
+`GROUP BY` merges values that stay distinct in the output: Bob and BOB under a collation, 1 month and 30 days, 0.0 and
+-0.0. Here every value becomes what tells it apart, by the type of its column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name, Params
+from sqlmicro.database.templates import Name, Params, Select, select
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError
 
@@ -206,7 +211,7 @@ class AuditedRelease(AssessedRelease):
 
     def shown(self) -> Mapping[str, Any]:
         """Return the quasi-identifiers by how they are compared, as audit/violating_classes.sql takes them."""
-        forms = canonical.forms(self.quasi, self._form)
+        forms = canonical_forms(self.quasi, self._form)
         # A column that is compared by both is refused as a quasi-identifier.
         return {form: columns for form, columns in forms.items() if form != "as_both"}
 
@@ -217,19 +222,19 @@ class AuditedRelease(AssessedRelease):
         weights = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.quasi, *self.sensitive, *weights, *self.person, *self.household]))
 
-    def _form(self, column: Column) -> canonical.Form:
+    def _form(self, column: Column) -> Form:
         # By the name in staging: a column of the population is staged like the one of the release it is compared with.
         return self._forms.get(column.staged, "plain")
 
     @cached_property
-    def _forms(self) -> dict[str, canonical.Form]:
+    def _forms(self) -> dict[str, Form]:
         """How every column is compared. A sensitive column tells no more by the sign of a zero: its values are.
 
         Persons and households are never told apart more than by their values: more of them would look safer.
         """
-        found: dict[str, canonical.Form] = {}
+        found: dict[str, Form] = {}
         for column in self._used:
-            form = canonical.form(column)
+            form = canonical_form(column)
             by_value = column in self.sensitive or column == self.weight
             of_whom = column not in self.quasi and column in (*self.person, *self.household)
             if of_whom or (form == "as_bits" and (by_value or column.name not in self._ambiguous_floats)):
@@ -276,7 +281,7 @@ class AuditedRelease(AssessedRelease):
             view=not table.is_text,
             relation=table.relation,
             complete=complete,
-            **canonical.forms(columns, self._form),
+            **canonical_forms(columns, self._form),
         )
 
     def _cells(
@@ -323,3 +328,56 @@ class AuditedRelease(AssessedRelease):
         bits = [(column, 2**index) for index, column in enumerate(self.quasi)]
         shared = {"relation": cells, "among": among, "columns": bits, "kept": kept, "summed": summed}
         return self.stage("audit/matching_cells.sql", into, view=False, **shared)
+
+
+Form = Literal["plain", "as_bits", "as_nested_bits", "as_bytes", "as_both"]
+"""How a column is compared: as it is; by the bits of a floating-point number, or of those within; by the bytes of its
+text; by value and text both."""
+
+
+def has_no_plain_bytes(column: Column) -> bool:
+    """Tell whether equal values of a type may be written differently, such as 1 month and 30 days."""
+    return column.family == "other" and column.type not in ("UUID", "BLOB")
+
+
+def is_ambiguous(column: Column) -> bool:
+    """Tell whether a type holds the number 1 and the text 1, which are written alike: their kind tells them apart."""
+    return "UNION(" in column.type or column.type.startswith("VARIANT")
+
+
+def canonical_form(column: Column) -> Form:
+    """Return how a column is compared.
+
+    >>> kinds = ("INTEGER", "DOUBLE", "DOUBLE[]", "INTERVAL", "UNION(a DOUBLE)")
+    >>> [canonical_form(Column("x", kind, "x")) for kind in kinds]
+    ['plain', 'as_bits', 'as_nested_bits', 'as_bytes', 'as_both']
+    """
+    if column.collated:
+        return "as_bytes"
+    if column.family == "float":
+        return "as_bits"
+    if is_ambiguous(column):
+        return "as_both"
+    if column.bits:
+        return "as_nested_bits"
+    return "as_bytes" if has_no_plain_bytes(column) else "plain"
+
+
+def canonical_forms(columns: Sequence[Column], form_of: Callable[[Column], Form] = canonical_form) -> Mapping[str, Any]:
+    """Return the columns by how they are compared, as audit/records.sql takes them."""
+    return {kind: [column for column in columns if form_of(column) == kind] for kind in get_args(Form)}
+
+
+def canonical_records(
+    relation: Name, columns: Sequence[Column], person: Sequence[Column] = (), told_apart: Container[str] = ()
+) -> Select:
+    """Return the SELECT of the canonical bytes of a relation, to be read by another one.
+
+    What says whose record it is, stays as it is: more persons would look safer. So do the floating-point columns in
+    `told_apart`, which have neither -0.0 nor NaN.
+    """
+    found = {
+        **canonical_forms(columns, lambda column: "plain" if column.name in told_apart else canonical_form(column))
+    }
+    found["plain"] = [*found["plain"], *(column for column in person if column not in columns)]
+    return select("audit/records.sql", relation=relation, complete=[], **found)

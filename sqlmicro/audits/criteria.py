@@ -1,24 +1,148 @@
-"""The three criteria of the European guidelines as audits, and membership: each attack against a control group."""
+"""The three criteria of the European guidelines as audits, and membership: each attack against a control group.
+
+Interval disclosure: how often the original value is near enough to the released one to be known.
+
+Record linkage as an audit: how often the strongest attacker finds the true record.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from sqlmicro.attacks.attacked import AttackedRelease, attacked_release
+from sqlmicro.attacks.attacked import LINKED, AttackedRelease, attacked_release
 from sqlmicro.attacks.control import SOURCE, WITH_CONTROL, AgainstControl, Controlled, How, controlled, refuse_members
+from sqlmicro.attacks.criteria import linkability as link
+from sqlmicro.attacks.criteria import singling_out as single_out
 from sqlmicro.attacks.inference import inference as infer
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.linkability import linkability as link
+from sqlmicro.attacks.linkage import strongest_linkage
 from sqlmicro.attacks.membership import Told
 from sqlmicro.attacks.membership import membership as tell_members
 from sqlmicro.attacks.registry import Measured
-from sqlmicro.attacks.singling_out import singling_out as single_out
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import audit
-from sqlmicro.audits.row import Detail, Found
+from sqlmicro.audits.information_loss import comparison, largest
+from sqlmicro.audits.registry import Detail, Found, Linked, audit
 from sqlmicro.database.columns import names_of
 from sqlmicro.errors import InputError
+from sqlmicro.options.params import Param
+from sqlmicro.system.sentences import say
+
+
+@dataclass(frozen=True)
+class WithinSd(Detail):
+    """The interval, and how many records are within it in every column."""
+
+    in_all: float | None
+    """The share of the records."""
+    sd: float
+
+
+@dataclass(frozen=True)
+class WithinRanks(Detail):
+    """The interval."""
+
+    ranks: int
+
+
+@audit(
+    "interval-sd",
+    needs=("original", "match"),
+    gate="max_within_sd",
+    source="Templ (2006), as in sdcMicro; Mateo-Sanz, Sebe & Domingo-Ferrer (2004)",
+    templates=("audit/values.sql", "audit/within_sd.sql"),
+)
+def by_sd(
+    audited: AuditedRelease,
+    limit: float | None,
+    *,
+    sd: Annotated[float, Param("Interval disclosure: standard deviations around the released value.", min=0)] = 0.05,
+) -> Found:
+    """The share of records whose original value lies within some standard deviations of the released one.
+
+    Returns
+    -------
+    Found
+        The value is that of the column where it is largest; `by_column`, and `in_all`, the share of records for which
+        it holds in all numeric columns at once (sdcMicro's dRisk). The standard deviation is that of the released
+        column, which is what an attacker has.
+    """
+    found = comparison(audited, matched=True)
+    if not found.numeric:
+        return Found(None, reason="no numeric column is in both tables")
+    rows = audited.warehouse.rows("audit/within_sd.sql", **found.of(found.numeric), sd=sd)
+    shares = {name: within / records if records else None for name, within, records in rows}
+    in_all = shares.pop(None)
+    return largest(shares, WithinSd(in_all, sd))
+
+
+@audit(
+    "interval-ranks",
+    needs=("original", "match"),
+    gate="max_within_ranks",
+    source="Domingo-Ferrer & Torra (2001)",
+    templates=("audit/values.sql", "audit/within_ranks.sql"),
+)
+def by_rank(
+    audited: AuditedRelease,
+    limit: float | None,
+    *,
+    ranks: Annotated[int, Param("Interval disclosure: ranks around the released value.", min=0)] = 10,
+) -> Found:
+    """The share of records whose original value lies within some ranks of the released one.
+
+    Returns
+    -------
+    Found
+        The value is that of the column where it is largest, and `by_column`. Ranks are among the original values: the
+        middle of the ranks of those that equal a value, between theirs where none does.
+    """
+    found = comparison(audited, matched=True)
+    if not found.numeric:
+        return Found(None, reason="no numeric column is in both tables")
+    rows = audited.warehouse.rows("audit/within_ranks.sql", **found.of(found.numeric), ranks=ranks)
+    return largest({name: within / records if records else None for name, within, records in rows}, WithinRanks(ranks))
+
+
+@audit(
+    "linkage",
+    needs=("original",),
+    gate="max_linkage",
+    on_request=True,
+    source="Domingo-Ferrer & Torra (2001); Fellegi & Sunter (1969)",
+    templates=LINKED,
+)
+def linkage(audited: AuditedRelease, limit: float | None) -> Found:
+    """The share of the records that the strongest of a family of attackers links to their own.
+
+    Returns
+    -------
+    Found
+        The value is the rate of `sqlmicro attack --attack linkage` over the quasi-identifiers, or, without
+        them, over the columns both tables have; `ci` is its interval at 95 %, `chance` what taking any record would
+        give, `n` the records tried. `truth` is `assumed` without --match: the true record is then taken to be among the
+        nearest, which is the worst case. With --person it is the share of persons, each by the record
+        of hers that gives her away most.
+    """
+    assert audited.original is not None
+    quasi = [column.name for column in audited.quasi if column not in audited.match]
+    person = audited.original_person or tuple(column.name for column in audited.person)
+    lacking = [name for name in (*quasi, *person) if name not in audited.theirs]
+    if lacking:
+        return Found(None, reason=say("the original does not have {columns}", columns=", ".join(lacking)))
+    made = attacked_release(
+        audited.warehouse,
+        replace(audited.original, label="--original"),
+        replace(audited.release, label="--table"),
+        columns=quasi,
+        match=[column.name for column in audited.match],
+        person=person,
+        nominal=[name for name in quasi or (column.name for column in audited.shared) if name in audited.nominal],
+    )
+    found = strongest_linkage(made)
+    detail = Linked(list(found.ci), found.chance, found.n, "match" if made.match else "assumed")
+    return Found(found.rate, tuple(column.name for column in made.columns), detail)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from sqlmicro.attacks.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, number_of, sizes
-from sqlmicro.attacks.wide_guesses import NumberedSides
-from sqlmicro.audits import canonical
-from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
-from sqlmicro.audits.registry import NothingToMeasure, audit
-from sqlmicro.audits.row import Detail, Found
+from sqlmicro.attacks.known_columns import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, NumberedSides, number_of, sizes
+from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease, Form, canonical_form, canonical_forms
+from sqlmicro.audits.registry import Detail, Found, NothingToMeasure, audit
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
@@ -362,7 +359,7 @@ def _cells(audited: AuditedRelease, side: str, columns: Sequence[Column]) -> tup
     if side == "original":
         columns = [replace(audited.theirs[column.name], staged=column.staged) for column in columns]
         whose = _whose(audited)
-    forms |= {column.staged: canonical.form(column) for column in whose}
+    forms |= {column.staged: canonical_form(column) for column in whose}
     into = f"{side}_of_{len(columns)}"
     records = audited.stage(
         "audit/records.sql",
@@ -370,7 +367,7 @@ def _cells(audited: AuditedRelease, side: str, columns: Sequence[Column]) -> tup
         view=not table.is_text,
         relation=table.relation,
         complete=[],
-        **canonical.forms([*columns, *whose], lambda column: forms[column.staged]),
+        **canonical_forms([*columns, *whose], lambda column: forms[column.staged]),
     )
     if whose:
         records = audited.stage(
@@ -384,9 +381,9 @@ def _cells(audited: AuditedRelease, side: str, columns: Sequence[Column]) -> tup
     return made, cells("_of_persons", [*columns, *whose]) if whose else made
 
 
-def _form(own: Column, other: Column) -> canonical.Form:
+def _form(own: Column, other: Column) -> Form:
     """Return how a column is compared with that of the original: by value, where both are numbers or of one type."""
-    form = canonical.form(own)
+    form = canonical_form(own)
     if form == "as_bits":
         form = "plain"
     both_numbers = own.family in ARITHMETIC and other.family in ARITHMETIC

@@ -1,20 +1,140 @@
-"""Information loss: how far the released values are from the original ones."""
+"""Information loss: how far the released values are from the original ones.
+
+What the audits of utility share: the columns of release and original, and their values in one form.
+
+Missing values: how many a release has more or fewer of than the original.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.comparison import comparison
-from sqlmicro.audits.registry import audit
-from sqlmicro.audits.row import Detail, Found
+from sqlmicro.audits.registry import ByColumn, Detail, Found, NothingToMeasure, audit
 from sqlmicro.database.columns import Column
-from sqlmicro.database.templates import Name
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.missing.counted import Missing, found_in
 from sqlmicro.system.reporting import named
 from sqlmicro.system.sentences import say
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Release and original side by side: numeric and nominal columns both have, and their values."""
+
+    numeric: list[Column]
+    nominal: list[Column]
+    original: Name
+    released: Name
+
+    def of(self, columns: Sequence[Column]) -> Params:
+        """Return the parameters of a template that compares the columns."""
+        return {"original": self.original, "released": self.released, "columns": columns}
+
+
+def comparison(audited: AuditedRelease, *, matched: bool = False) -> Comparison:
+    """Return what can be compared; `matched` by record.
+
+    Raises
+    ------
+    InputError
+        When there is no column in common, or what should identify a record does not.
+    """
+
+    def stage() -> Comparison:
+        columns = audited.shared
+        if not columns:
+            raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
+        numeric, nominal = audited.split(columns)
+        assert audited.original is not None
+        original, released = (
+            values_of(audited, source, side, numeric, nominal)
+            for side, source in (("original", audited.original), ("released", audited.release))
+        )
+        return Comparison(numeric, nominal, original, released)
+
+    def check() -> None:
+        assert audited.original is not None
+        audited.check_match(found.original, audited.original)
+        audited.check_match(found.released, audited.release)
+
+    found = audited.once("comparison", stage)
+    if matched:
+        audited.once("matched", check)
+    return found
+
+
+def values_of(
+    audited: AuditedRelease, source: Source, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
+) -> Name:
+    """Stage the values of columns in the form in which both sides are compared; text is read once."""
+    return audited.values(source, f"{side}_values", numeric, nominal, view=not source.is_text)
+
+
+def largest(by_column: Mapping[str, float | None], more: Detail | None = None) -> Found:
+    """Return the largest of the values by column, and all of them; a column without one has nothing to compare."""
+    values = {name: value for name, value in by_column.items() if value is not None and value == value}
+    if not values:
+        return Found(None, tuple(by_column), reason="no column has values to compare")
+    return Found(max(values.values()), tuple(by_column), ByColumn(dict(by_column), more))
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """A number of records, before and after."""
+
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class MissingRates(Detail):
+    """How many records lack a value of each column that lacks some, and how many records there are."""
+
+    by_column: dict[str, BeforeAfter]
+    records: BeforeAfter
+
+
+@audit(
+    "missing-rate",
+    needs=("original",),
+    gate="max_missing_change",
+    source="Little & Rubin (2002)",
+    templates=("audit/missing_rates.sql",),
+)
+def missing_rate(audited: AuditedRelease, limit: float | None) -> Found:
+    """The largest change of the share of missing values in a column.
+
+    Returns
+    -------
+    Found
+        The value over the columns both tables have, from 0 (each lacks as many of its values as before) to 1;
+        `by_column`, with the records that have none and all records, before and after.
+    """
+    columns = audited.shared
+    if audited.original is None or not columns:
+        raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
+    row = audited.warehouse.record(
+        "audit/missing_rates.sql",
+        original=audited.original.relation,
+        released=audited.release.relation,
+        columns=columns,
+    )
+    records = BeforeAfter(int(row["records_before"]), int(row["records_after"]))
+    if not (records.before and records.after):
+        raise NothingToMeasure("audit, --original", "must have records, and so must the release", "none")
+    by_column = {
+        column.name: BeforeAfter(
+            records.before - int(row[f"present_before_{i}"]), records.after - int(row[f"present_after_{i}"])
+        )
+        for i, column in enumerate(columns, 1)
+    }
+    change = max(abs(found.after / records.after - found.before / records.before) for found in by_column.values())
+    lacking = {name: found for name, found in by_column.items() if found.before or found.after}
+    return Found(change, tuple(column.name for column in columns), MissingRates(lacking, records))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from sqlmicro.audits import registry
-from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
-from sqlmicro.audits.canonical import is_ambiguous
-from sqlmicro.audits.row import AuditRow
+from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease, is_ambiguous
+from sqlmicro.audits.registry import AuditRow
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source

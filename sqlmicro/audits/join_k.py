@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, pairwise
 
-from sqlmicro.audits import canonical
+from sqlmicro.audits import audited
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, select
 
@@ -302,7 +302,7 @@ class Joins:
 
 def _records(relation: Name | Select, told: Sequence[Column], keys: Sequence[Column]) -> Select:
     """Return the SELECT of records: what they tell by its canonical bytes, and what they are joined by as it is."""
-    forms = canonical.forms(told)
+    forms = audited.canonical_forms(told)
     plain = [*forms["plain"], *dict.fromkeys(keys)]
     return select("audit/records.sql", relation=relation, complete=[], **{**forms, "plain": plain})
 

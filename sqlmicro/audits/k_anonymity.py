@@ -6,10 +6,9 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmicro.audits import canonical
+from sqlmicro.audits import audited
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import audit
-from sqlmicro.audits.row import Detail, Found
+from sqlmicro.audits.registry import Detail, Found, audit
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse
@@ -106,7 +105,7 @@ def class_sizes(
     if not person:
         told_apart = _told_apart(warehouse, relation, columns)
         return _class_sizes(warehouse.rows("audit/cell_sizes.sql", cells=_cells(relation, columns, told_apart)))
-    records = canonical.records(relation, columns, person)
+    records = audited.canonical_records(relation, columns, person)
     persons = select("audit/person_records.sql", relation=records, columns=columns, person=person, weights=[])
     return _class_sizes(warehouse.rows("audit/person_sizes.sql", persons=persons, columns=columns, person=person))
 
@@ -117,8 +116,8 @@ def one_alone(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -
     Where none does, k is not known. O(n), without a GROUP BY over all records: the combinations of 100 are looked for.
     Floating-point numbers are compared as numbers: what occurs once among these, occurs once by its bits too.
     """
-    floats = {column.name for column in columns if canonical.form(column) == "as_bits"}
-    records = canonical.records(relation, columns, told_apart=floats)
+    floats = {column.name for column in columns if audited.canonical_form(column) == "as_bits"}
+    records = audited.canonical_records(relation, columns, told_apart=floats)
     return warehouse.rows("audit/alone.sql", relation=records, columns=columns, most=_LOOKED_AT) == [(1,)]
 
 
@@ -138,7 +137,7 @@ def statement(relation: Name, columns: Sequence[Column]) -> Sql:
 
 def _told_apart(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> set[str]:
     """Return the floating-point columns without -0.0 and NaN: their values tell what their bits do, and cost less."""
-    floats = [column for column in columns if canonical.form(column) == "as_bits"]
+    floats = [column for column in columns if audited.canonical_form(column) == "as_bits"]
     if not floats:
         return set()
     return {name for name, count in warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats)
@@ -147,7 +146,7 @@ def _told_apart(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
 
 def _cells(relation: Name, columns: Sequence[Column], told_apart: Container[str] = ()) -> Select:
     """Return the SELECT of the classes: audit/records.sql within audit/cells.sql, as `AuditedRelease` stages them."""
-    records = canonical.records(relation, columns, told_apart=told_apart)
+    records = audited.canonical_records(relation, columns, told_apart=told_apart)
     return select("audit/cells.sql", relation=records, columns=columns, summed=[])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.linkage import hits_of
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.household import risks_of_classes, risks_of_households
+from sqlmicro.audits.risk import risks_of_classes, risks_of_households
 from sqlmicro.audits.suda import scored_classes
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.templates import Name

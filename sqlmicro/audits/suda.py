@@ -11,9 +11,8 @@ from typing import Annotated
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.k_anonymity import sizes_of
-from sqlmicro.audits.registry import audit
-from sqlmicro.audits.row import Detail, Found
-from sqlmicro.audits.sampling import UNTOLD, SamplingFraction, fraction_of
+from sqlmicro.audits.population_uniqueness import UNTOLD, SamplingFraction, fraction_of
+from sqlmicro.audits.registry import Detail, Found, audit
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks import ranges
+from sqlmicro.attacks import attacked
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
@@ -94,7 +94,7 @@ def middle(text: str | None, dates: bool) -> float:
     """
     import math
 
-    found = ranges.read(text, dates) if text is not None else None
+    found = attacked.read_range(text, dates) if text is not None else None
     ends = [end for end in found or () if math.isfinite(end)]
     return sum(ends) / len(ends) if ends else math.nan
 

@@ -10,18 +10,99 @@ strongest attack that was made:
   demanded could not be made;
 - *broken*: fewer records are alike than was promised, or a check that was demanded failed;
 - *none*: no k was promised over named columns, so that nothing passed and nothing failed.
+
+What a verdict is made of, and how reports have it.
+
+The verdict on a release that is there already: what was promised of it, measured on what it is by now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from sqlmicro.audits.row import AuditRow, Check, Linked
-from sqlmicro.audits.verdict_report import Attacked, Promised, Status
+from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.registry import AuditRow, Check, Linked
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.guarantees import KEY_LIMITS
 from sqlmicro.options.limits import of_audit
+from sqlmicro.registry import Promise
 from sqlmicro.system.sentences import Said, figure, join, names, say, term
+
+Status = Literal["held", "lowered", "broken", "none"]
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A k that was promised over columns together, and the smallest class found over them (None: not measured)."""
+
+    k: int
+    columns: tuple[str, ...]
+    found: int | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether it was found; what could not be measured was not."""
+        return self.found is not None and self.found >= self.k
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What the strongest attack came to: its rate, the lower end of the interval, and what chance would give."""
+
+    name: str
+    rate: float
+    low: float
+    chance: float
+    n: int
+    assumed: bool
+    """Nothing tells which record became which: the rate is an upper bound."""
+
+    def beats(self, k: int) -> bool:
+        """Whether it is right more often than one time in k, and than chance.
+
+        >>> Attacked("a", 0.5, 0.45, 0.01, 400, False).beats(5), Attacked("a", 0.2, 0.16, 0.01, 400, False).beats(5)
+        (True, False)
+        """
+        return self.low > max(1 / k, self.chance)
+
+
+@dataclass(frozen=True)
+class PromiseReport:
+    """A k that was promised over columns together, and the smallest class found over them."""
+
+    k: int
+    columns: list[str]
+    found: int | None
+
+
+@dataclass(frozen=True)
+class VerdictReport:
+    """What a release is worth, in figures and in words."""
+
+    status: Status
+    colour: str
+    passed: bool | None
+    """None where no k was promised."""
+    headline: str
+    sentence: str
+    k: int | None
+    """The smallest class over the columns of the promise."""
+    k_released: int | None
+    """The smallest class over all released columns that an attacker may know."""
+    unit: str
+    """`record`, or the columns that say whose record it is."""
+    columns: list[str]
+    """The released columns that an attacker may know."""
+    promised: list[PromiseReport]
+    apart: dict[str, str]
+    """The other released columns, and why they do not count."""
+    attack: Attacked | None
+    """The strongest attack that was made."""
+
 
 PERSONS = "persons"
 """The check of how many persons the smallest class has."""
@@ -213,7 +294,7 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str], unit: str = "", ser
     others = [_whole(row.value) or 0 for row in checks if row.check == UNION_K]
     found = replace(found, with_others=min(others, default=None))
     found = replace(found, kept=tuple(_clause(row) for row in checks if _is_kept(row, found.quasi)))
-    found = replace(found, waived=tuple(told(row) for row in checks if _is_waived(row)))
+    found = replace(found, waived=tuple(told_of_check(row) for row in checks if _is_waived(row)))
     joined = [int(row.value) for row in checks if row.check == JOINED and row.value is not None]
     found = replace(found, joined=min(joined, default=None))
     linked = [(row.value, row.detail) for row in checks if isinstance(row, AuditRow) and row.value is not None]
@@ -230,10 +311,10 @@ def _is_waived(row: Check) -> bool:
     return row.value is None or (row.value < row.threshold if row.at_least else row.value > row.threshold)
 
 
-def told(row: Check) -> str:
+def told_of_check(row: Check) -> str:
     """Return what a check found, and what was demanded, as a clause.
 
-    >>> told(Check("t-closeness", ["a"], 0.5, 0.2, False, False))
+    >>> told_of_check(Check("t-closeness", ["a"], 0.5, 0.2, False, False))
     't-closeness (a) is 0.5, at most 0.2 was demanded'
     """
     columns = say(" ({columns})", columns=names(row.columns, 4)) if row.columns else ""
@@ -272,3 +353,80 @@ def _counts(row: Check) -> bool:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What was promised of a release: each k over its columns, and what an attacker cannot know and why."""
+
+    over: Sequence[tuple[int, Sequence[str]]] = ()
+    apart: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+    """Whether something is promised of single columns."""
+    person: Sequence[str] = ()
+    """The columns that said whose record it was, where k was promised for persons."""
+
+
+def alone(made: Iterable[Promise]) -> bool:
+    """Tell whether steps that promise this promise something of single columns."""
+    return any(promise in ("column", "block", "moments") for promise in made)
+
+
+def judge_promises(
+    columns: Sequence[Column],
+    promises: Promises,
+    count: Callable[[Sequence[Column]], int],
+    *,
+    apart: Mapping[str, str] | None = None,
+    demanded: Sequence[tuple[int, Sequence[str]]] = (),
+    unit: str = "",
+) -> Verdict:
+    """Return the verdict on a release as it is now.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The columns of the release.
+    promises : Promises
+        What was promised of it.
+    count : callable
+        Returns the size of the smallest class over columns.
+    apart : mapping, optional
+        Columns that an attacker cannot know and why, beside those that are recorded as such.
+    demanded : sequence of (k, names)
+        What is demanded now, beside what was promised.
+    unit : str
+        The columns that say whose record it is.
+
+    Notes
+    -----
+    A promise over a column that is no longer there cannot be measured, and is broken.
+    """
+    own = {column.name: column for column in columns}
+    left_out = {**promises.apart, **(apart or {})}
+    known = [column for column in columns if column.name not in left_out]
+    largest: dict[frozenset[str], tuple[int, Sequence[str]]] = {}
+    for k, known_names in sorted((*promises.over, *demanded), key=lambda one: one[0]):
+        largest[frozenset(known_names)] = (k, known_names)
+    return Verdict(
+        tuple(
+            Promised(k, tuple(names), count([own[name] for name in names]) if set(names) <= set(own) else None)
+            for k, names in largest.values()
+        ),
+        tuple(column.name for column in known),
+        count(known) if known else None,
+        {name: why for name, why in left_out.items() if name in own},
+        unit=unit,
+        uncounted="" if unit else ", ".join(promises.person),
+        alone=promises.alone,
+    )
+
+
+def class_counter(
+    warehouse: Warehouse, relation: Name, person: Sequence[Column] = ()
+) -> Callable[[Sequence[Column]], int]:
+    """Return what counts the records, or the persons, of the smallest class over columns of a relation.
+
+    NULL is a value.
+    """
+    return lambda columns: k_anonymity.class_sizes(warehouse, relation, columns, person).k

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlmicro.audits.verdict import Verdict
-from sqlmicro.audits.verdict_report import PromiseReport, VerdictReport
+from sqlmicro.audits.verdict import PromiseReport, Verdict, VerdictReport
 from sqlmicro.system.sentences import Said, join, names, say, term
 
 _NAMES = 6
@@ -14,7 +13,7 @@ _NAMES = 6
 def told(verdict: Verdict) -> VerdictReport:
     """Return the verdict as reports have it.
 
-    >>> from sqlmicro.audits.verdict_report import Promised
+    >>> from sqlmicro.audits.verdict import Promised
     >>> told(Verdict((Promised(5, ("age", "zip"), 6),), ("age", "zip", "income"), 1, {})).headline
     'k = 5 held over age, zip only'
     """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.classes import shares
+from sqlmicro.audits.registry import shares
 from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source

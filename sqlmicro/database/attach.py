@@ -31,7 +31,7 @@ from sqlmicro.database.mysql import PUSHED
 from sqlmicro.database.templates import Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
-from sqlmicro.system import locks
+from sqlmicro.system import scratch
 
 EXTENSIONS = {
     "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "", "mysql": "mysql_scanner",
@@ -189,7 +189,7 @@ def _open(warehouse: DuckDB, found: Attachment, writes: bool, *, later: bool) ->
     except Exception as error:
         told = str(error).lower()
         reason = next((reason for words, reason in _REASONS if re.search(words, told)), type(error).__name__)
-        reason += f", {process}" if (process := locks.holder(str(error))) else ""
+        reason += f", {process}" if (process := scratch.holder(str(error))) else ""
     if reason:  # out of the block: the database's own error, which quotes the URL, is not its context
         raise _cannot_open(found, reason)
     if later:

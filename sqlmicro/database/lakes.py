@@ -13,8 +13,7 @@ from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.objects import name_objects
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-from sqlmicro.system.delta import Delta
-from sqlmicro.system.lake_moves import within
+from sqlmicro.system.lake_moves import Delta, within
 from sqlmicro.system.stores import check, is_url
 
 LAKES = {"delta": "delta_scan", "iceberg": "iceberg_scan"}

@@ -17,7 +17,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.options.common import ANY_MACHINE, MachineOptions, OpenDatabase
-from sqlmicro.system import locks, memory, parallel, scratch
+from sqlmicro.system import memory, parallel, scratch
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _attach_to_write(warehouse: DuckDBWarehouse, one: Deferred) -> None:
         if time.monotonic() > until:
             do = "Nothing was published. Run it again when the other process is done"
             raise InputError(one.where, must, _locked_by(told), do)
-        process = locks.holder(told)
+        process = scratch.holder(told)
         process = f"process {process}" if process else f"another {'thread' if _is_here(told) else 'process'}"
         warehouse.progress.say(f"waiting for {process}, which has {one.path!r} open")
         time.sleep(_PAUSE)
@@ -213,7 +213,7 @@ def _locked_by(told: str) -> str:
     """Return what a file is that somebody else has open, from the words of DuckDB."""
     if _is_here(told):
         return "one that this process has open itself"
-    process = locks.holder(told)
+    process = scratch.holder(told)
     return "one that another process has locked" + (f", {process}" if process else "")
 
 
@@ -353,7 +353,7 @@ def _drop_log(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _attached(path: str, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Attach a file to be read as the only database of a connection, by the name that DuckDB gives it."""
-    if locks.open_here(Path(path)):  # DuckDB tells only once it is to be written to
+    if scratch.open_here(Path(path)):  # DuckDB tells only once it is to be written to
         connection.close()
         got = _locked_by(_HERE[0])
         raise InputError("--db", f"{path!r} must be a DuckDB database that this process can open", got, _GIVE)

@@ -39,7 +39,7 @@ from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import Param
-from sqlmicro.system import locks, scratch
+from sqlmicro.system import scratch
 from sqlmicro.system.closed import user
 from sqlmicro.system.interrupts import committing
 from sqlmicro.system.progress import Progress
@@ -142,7 +142,7 @@ def check(db: str) -> None:
         When the file is no database file, cannot be written to, or the room beside it is too small for a second one;
         on Windows.
     """
-    locks.check_database_locks(WHERE)
+    scratch.check_database_locks(WHERE)
     if not Path(db).is_file():
         raise InputError(
             "--db",
@@ -226,7 +226,7 @@ def _locked(options: PurgeOptions, file: Path, progress: Progress) -> Iterator[i
         descriptor = os.open(file, os.O_RDWR)
         try:
             # Between closing and locking another process may have written: then there is a lock or a log.
-            if locks.database_taken(descriptor, alone=False) and not log.exists():
+            if scratch.database_taken(descriptor, alone=False) and not log.exists():
                 yield descriptor
                 return
         finally:
@@ -284,7 +284,7 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
 def _replace(fresh: Path, file: Path, lock: int, before: tuple[int, ...]) -> None:
     """Rename the fresh file over the old one, while nobody has the old one open, and if nobody has written to it."""
     ends = time.monotonic() + _PATIENCE
-    while not locks.database_taken(lock, alone=True):
+    while not scratch.database_taken(lock, alone=True):
         if time.monotonic() > ends:
             raise _in_use(str(file))
         time.sleep(0.05)
@@ -293,4 +293,4 @@ def _replace(fresh: Path, file: Path, lock: int, before: tuple[int, ...]) -> Non
     with committing():
         fresh.replace(file)
         # Somebody may have opened the old file just before: the lock is held on, so that DuckDB refuses it.
-        locks.fsync(file.parent)
+        scratch.fsync(file.parent)

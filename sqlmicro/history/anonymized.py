@@ -19,8 +19,7 @@ from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered, Tables
 from sqlmicro.history.union import KEY
 from sqlmicro.system import secrets
-from sqlmicro.system.secrets import LASTING_VARIABLE
-from sqlmicro.system.siphash import words
+from sqlmicro.system.secrets import LASTING_VARIABLE, words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,7 +21,7 @@ from sqlmicro.database.templates import Name, Params, Select, select
 from sqlmicro.history import remembered
 from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered
-from sqlmicro.system.siphash import words
+from sqlmicro.system.secrets import words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,7 @@ from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.identifiers.patterns import PATTERNS
-from sqlmicro.identifiers.scan import BLANKS, seen
+from sqlmicro.identifiers.scan import BLANKS, PATTERNS, seen
 
 _ISO = "%Y-%m-%d"
 _CODES = [*(-digit * nines for digit in (1, 7, 8, 9) for nines in (1, 11, 111, 1111)), 99, 999, 9999, 99999, 999999]

@@ -1,4 +1,7 @@
-"""Plan and apply: what a policy will do is compared with what was done last, signed off, and done exactly."""
+"""Plan and apply: what a policy will do is compared with what was done last, signed off, and done exactly.
+
+What is approved of a job file: the tables as they were found, the role of every column, and the keys.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,138 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.views import views
 from sqlmicro.errors import AuditFailed, InputError, JobError
-from sqlmicro.jobs import approved, file, joins
-from sqlmicro.jobs.plan import compiled, drafted, looked_at
+from sqlmicro.jobs import file, joins
+from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
 from sqlmicro.jobs.roles import named
 from sqlmicro.jobs.steps import Job
 from sqlmicro.mask.pseudonymise import VARIABLE
-from sqlmicro.options.params import Param
+from sqlmicro.options import common
+from sqlmicro.options.common import JoinOptions
+from sqlmicro.options.params import Param, parameters
 from sqlmicro.reports.planned import ApprovedColumn, ApprovedTable, Difference, PlannedRelease
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
+
+UNDECIDED = "undecided"
+"""The role of a column of which nothing is said."""
+
+
+def columns_of(plan: Plan) -> list[ApprovedColumn]:
+    """Return every column of a table with what becomes of it."""
+    return [ApprovedColumn(column.name, column.type, _role(plan, column.name)) for column in plan.columns]
+
+
+def _role(plan: Plan, name: str) -> str:
+    does = []
+    for step in plan.steps:
+        if name in names_of(step.columns):
+            does.append(step.method.name)
+        if name in names_of(step.by):
+            does.append("stratum")
+    if name in names_of(plan.roles.person):
+        does.append("person")
+    if name in names_of(plan.roles.of_person):
+        does.append("of the person")
+    if name in names_of(plan.roles.household):
+        does.append("household")
+    if name in names_of(plan.roles.identifiers):
+        return "drop: looks like a direct identifier"
+    if name in names_of(plan.roles.dropped):
+        return " + ".join(["drop", *does])
+    return " + ".join(does) or "keep"
+
+
+def keys_of(jobs: Sequence[Job]) -> list[str]:
+    """Return the keys between the tables, in words."""
+    return [
+        f"{job.options.table} ({', '.join(key.columns)}) to {jobs[key.parent].options.table} ({', '.join(key.to)})"
+        for job in jobs
+        for key in job.keys
+    ]
+
+
+def of_columns(
+    table: str, was: Sequence[ApprovedColumn], now: Sequence[ApprovedColumn], decided: Iterable[str] = ()
+) -> list[Difference]:
+    """Return what differs in the columns of a table; `decided` are those, in small letters, that somebody named."""
+    old, new = ({column.name: column for column in columns} for columns in (was, now))
+    named, found = set(decided), []
+    for name, column in new.items():
+        where, known = f"{table}.{name}", old.get(name)
+        if known is None:
+            told = f"{column.type}, {column.role}"
+            found.append(Difference("new column", where, None, told, name.lower() in named))
+            continue
+        if known.type != column.type:
+            found.append(Difference("changed type", where, known.type, column.type, f"type of {name.lower()}" in named))
+        if known.role != column.role:
+            found.append(Difference("changed role", where, known.role, column.role, name.lower() in named))
+    for name, column in old.items():
+        if name not in new:
+            found.append(Difference("column is gone", f"{table}.{name}", f"{column.type}, {column.role}", None, True))
+    return found
+
+
+def of_keys(was: Sequence[str], now: Sequence[str]) -> list[Difference]:
+    """Return what differs in the keys: they stand in the policy, and so are decided."""
+    gone = [Difference("key is gone", key, key, None, True) for key in was if key not in now]
+    return [Difference("new key", key, None, key, True) for key in now if key not in was] + gone
+
+
+def of_joins(was: Mapping[str, object], now: Mapping[str, object]) -> list[Difference]:
+    """Return what differs in what a policy says of joins, which decides what k is counted over."""
+    return [
+        Difference("over joins", name, _said(was.get(name)), _said(now.get(name)), decided=True)
+        for name in common.names(parameters(JoinOptions))
+        if was.get(name) != now.get(name)
+    ]
+
+
+def _said(value: object) -> str:
+    return "as by default" if value is None else ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def of_source(was: ApprovedTable, kind: str, definition: str, accepted: Iterable[str] = ()) -> list[Difference]:
+    """Return what differs in what a table is: a view of its name, or of another text, may show whatever it likes."""
+    decided = was.name.lower() in accepted
+    if was.kind != kind:
+        return [Difference(f"a {kind} in place of a {was.kind}", was.name, was.kind, kind, decided)]
+    return (
+        [] if was.definition == definition else [Difference("another text of the view", was.name, None, None, decided)]
+    )
+
+
+def refuse_drift(approved: ApprovedTable | None, plan: Plan, source: Source) -> None:
+    """Refuse a table that is not as it was approved, before a record is released.
+
+    Raises
+    ------
+    AuditFailed
+        With what differs.
+    """
+    if approved is not None:
+        found = of_source(approved, source.kind, source.definition)
+        refuse(plan.job.label, [*found, *of_columns(approved.name, approved.columns, columns_of(plan))])
+
+
+def refuse(where: str, found: Sequence[Difference]) -> None:
+    """Refuse what differs from what was approved."""
+    if found:
+        raise AuditFailed(
+            where,
+            "schema, roles and keys must be those that were approved",
+            "; ".join(f"{one.what} {one.where}" for one in found),
+            "Nothing was published. See the changes, and approve them, with: sqlmicro plan",
+        )
+
+
+def table_from(told: Mapping[str, object], columns: Iterable[Mapping[str, str]]) -> ApprovedTable:
+    """Return a table from what a plan file has of it."""
+    given = {name: told[name] for name in ("name", "kind", "rows", "content", "key_fingerprint", "definition")}
+    listed = [ApprovedColumn(one["name"], one["type"], one["role"]) for one in columns]
+    return ApprovedTable(columns=listed, **given)  # type: ignore[arg-type]
+
 
 _FORMAT = 2
 
@@ -93,7 +218,7 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
     found = _found(options.policy, jobs)
     last = _read(_applied(path)) if _applied(path).exists() else None
     differences = _differences(last, found, jobs, options.accept)
-    differences += approved.of_joins(last["job"], told) if last else []
+    differences += of_joins(last["job"], told) if last else []
     if last and not _is_sealed(last):
         now = "compared with all the same, but somebody may have changed it"
         differences.append(Difference("not sealed by this user", _applied(path).name, None, now, decided=True))
@@ -156,17 +281,17 @@ def approved_jobs(options: ApplyOptions, told: Mapping[str, Any], progress: Prog
     where = str(Path(options.plan).parent / told["policy"])
     overrides = {"dry_run": True} if options.dry_run else {}
     jobs = file.of_content(where, told["job"], overrides, progress)
-    tables = [approved.table_from(table, table["columns"]) for table in told["tables"]]
+    tables = [table_from(table, table["columns"]) for table in told["tables"]]
     if len(tables) != len(jobs):
         raise InputError(options.plan, "must have every table of its job", f"{len(tables)} of {len(jobs)}")
     now = _found(options.plan, jobs)
-    differences = approved.of_keys(told["keys"], now.keys)
+    differences = of_keys(told["keys"], now.keys)
     for was, found in zip(tables, now.tables, strict=True):
-        differences += approved.of_source(was, found.kind, found.definition)
-        differences += approved.of_columns(was.name, was.columns, found.columns)
+        differences += of_source(was, found.kind, found.definition)
+        differences += of_columns(was.name, was.columns, found.columns)
         if was.key_fingerprint != found.key_fingerprint:
             differences.append(Difference("another key of pseudonyms of", was.name, None, None, decided=False))
-    approved.refuse(options.plan, differences)
+    refuse(options.plan, differences)
     if options.exact:
         _refuse_changed(tables, now.tables)
     return [replace(job, approved=table) for job, table in zip(jobs, tables, strict=True)]
@@ -215,7 +340,7 @@ def _found(where: str, jobs: Sequence[Job]) -> Found:
                     _content(warehouse, source, seed), _fingerprint(job), source.definition,
                 )
             )  # fmt: skip
-        return Found(tables, approved.keys_of(jobs), _undecided(warehouse, jobs) if given.db else [])
+        return Found(tables, keys_of(jobs), _undecided(warehouse, jobs) if given.db else [])
 
 
 def _content(warehouse: DuckDBWarehouse, source: Source, seed: secrets.Key) -> str | None:
@@ -231,9 +356,9 @@ def _columns(warehouse: DuckDBWarehouse, job: Job, source: Source) -> list[Appro
     plan = drafted(job, source.columns)
     if plan.left and not (plan.takes_rest or job.options.rest):
         left = names_of(plan.left)
-        told = approved.columns_of(plan)
-        return [replace(one, role=approved.UNDECIDED) if one.name in left else one for one in told]
-    return approved.columns_of(looked_at(compiled(job, source), warehouse, source))
+        told = columns_of(plan)
+        return [replace(one, role=UNDECIDED) if one.name in left else one for one in told]
+    return columns_of(looked_at(compiled(job, source), warehouse, source))
 
 
 def _need_key(job: Job) -> None:
@@ -273,7 +398,7 @@ def _differences(
     differences = list(found.undecided)
     if last is None:
         return differences + [one for table in found.tables for one in _undecided_columns(table)]
-    was = {table["name"].lower(): approved.table_from(table, table["columns"]) for table in last["tables"]}
+    was = {table["name"].lower(): table_from(table, table["columns"]) for table in last["tables"]}
     types = {name.lower() for name in accepted}
     for job, table in zip(jobs, found.tables, strict=True):
         old = was.pop(table.name.lower(), None)
@@ -285,19 +410,19 @@ def _differences(
             f"type of {column.name.lower()}" for column in table.columns
             if f"{table.name}.{column.name}".lower() in types
         }  # fmt: skip
-        differences += approved.of_source(old, table.kind, table.definition, types)
-        differences += approved.of_columns(table.name, old.columns, table.columns, decided)
+        differences += of_source(old, table.kind, table.definition, types)
+        differences += of_columns(table.name, old.columns, table.columns, decided)
         if old.key_fingerprint != table.key_fingerprint:
             differences.append(Difference("another key of pseudonyms", table.name, None, None, decided=True))
     gone = [Difference("no longer released", table.name, None, None, decided=True) for table in was.values()]
-    return [*differences, *gone, *approved.of_keys(last["keys"], found.keys)]
+    return [*differences, *gone, *of_keys(last["keys"], found.keys)]
 
 
 def _undecided_columns(table: ApprovedTable) -> list[Difference]:
     return [
         Difference("new column", f"{table.name}.{column.name}", None, f"{column.type}, {column.role}", decided=False)
         for column in table.columns
-        if column.role == approved.UNDECIDED
+        if column.role == UNDECIDED
     ]
 
 

@@ -1,11 +1,15 @@
-"""The draft of a job file, from the profile of a table: safe as it stands, and what is to be decided as comments."""
+"""The draft of a job file, from the profile of a table: safe as it stands, and what is to be decided as comments.
+
+Drafts of job files: lists and values as TOML, with comments that give the reasons.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import attach, column_names
 from sqlmicro.database.columns import pick
@@ -15,7 +19,6 @@ from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.rare import FewerThan, K, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
-from sqlmicro.jobs.toml_text import array, comment, value
 from sqlmicro.options.common import MachineOptions, RegionOption, SourceOptions
 from sqlmicro.options.params import parameters
 from sqlmicro.options.reader import ReaderOptions
@@ -192,3 +195,43 @@ def _target(options: InitOptions) -> list[str]:
     name = Path(options.table).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
     ending = ".csv" if ".csv" in options.table.lower() else ".parquet"
     return [f"to = {in_toml(f'{name}_anonymized{ending}')}"]
+
+
+_WIDTH = 100
+
+
+def array(name: str, profiles: Sequence[ColumnProfile], why: Callable[[ColumnProfile], str] | None) -> list[str]:
+    """Return a list of columns, one on a line where there is a reason to give."""
+    if why is None:
+        return [f"{name} = {value([p.column.name for p in profiles])}"]
+    return listed(name, [(p.column.name, why(p)) for p in profiles])
+
+
+def listed(name: str, items: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a list of names, each on a line with its reason."""
+    if not items:
+        return [f"{name} = []"]
+    names = [in_toml(item) + "," for item, _ in items]
+    longest = min(max(map(len, names)), 40)
+    return [
+        f"{name} = [",
+        *(f"  {text.ljust(longest)}  # {one_line(why)}" for text, (_, why) in zip(names, items, strict=True)),
+        "]",
+    ]
+
+
+def comment(text: str) -> list[str]:
+    """Write a comment."""
+    return textwrap.wrap(one_line(text), _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def one_line(text: str) -> str:
+    """Return text without characters that a TOML comment may not have."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def value(of: Any) -> str:
+    """Write a value."""
+    if isinstance(of, list | tuple):
+        return f"[{', '.join(map(in_toml, of))}]"
+    return ("true" if of else "false") if isinstance(of, bool) else in_toml(str(of))

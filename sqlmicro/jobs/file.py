@@ -29,19 +29,31 @@ Several tables are released together: each is a `[[table]]` with a `name`, and h
 `[[table.step]]` and `[[table.gate]]`; what holds for all of them (`db`, seed, memory) stands above. A `[[key]]` says
 which columns refer to which: they are pseudonymised with one key. Values are taken as they are written; of the
 environment only secrets are read.
+
+What is known of the rows of a person, as a job file says it: `orders: count, sum(amount)`.
+
+The tables that a job names and what it publishes into, at the location that is given for them.
+
+A job file names a table `visits` and a release `visits_release`. Where they are is said elsewhere: in a schema, in a
+folder of Parquet files here or in a store, or in one of Delta or Iceberg tables.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sqlmicro.audits.join_k import AGGREGATES, Known
 from sqlmicro.audits.registry import audits
 from sqlmicro.database import attach, finding, lakes
+from sqlmicro.database.catalog import split_name
+from sqlmicro.database.finding import beside
+from sqlmicro.database.lakes import LAKES
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
-from sqlmicro.jobs import keys, known_rows, location
+from sqlmicro.jobs import keys
 from sqlmicro.jobs.steps import (
     COMMANDS,
     FILE_OPTIONS,
@@ -57,13 +69,12 @@ from sqlmicro.jobs.steps import (
     step_parameters,
 )
 from sqlmicro.options import common
-from sqlmicro.options.common import JobOptions, PublishSettings
-from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.common import JobOptions, JoinOptions, PublishSettings
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
-from sqlmicro.system.stores import is_url
+from sqlmicro.system.stores import is_url, refuse_secret
 
 SECTIONS = ("step", "gate")
 (TABLE,) = common.names(parameters(common.TableOption))
@@ -137,7 +148,7 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     found = keys.read(path, _listed(path, content, "key"), names)
     jobs = keys.told_of(keys.kept(jobs, found), found)
     _check_pseudonyms(path, jobs)
-    told = known_rows.read(path, jobs[0].options.known, names)
+    told = read_known(path, jobs[0].options.known, names)
     return [
         replace(job, keys=tuple(key for key in found if key.child == number), known=told[number])
         for number, job in enumerate(jobs)
@@ -213,7 +224,7 @@ def _read_job(path: str, label: str, content: Mapping[str, Any], given: Mapping[
     release = [section for section in sections if section.do not in OTHER_STEPS]
     published = next((section.settings for section in sections if section.do == "publish"), {})
     options, publish = filled(JobOptions, shared), take(PublishSettings, published, label)
-    options, publish = location.located(options, publish, label)
+    options, publish = located(options, publish, label)
     return Job(
         options,
         tuple(step_of(find(section.do), section.settings, section.where) for section in release),
@@ -249,7 +260,7 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
         if not isinstance(text, str) or text == ASK:
             return text
         if kind == "LOCATION":
-            return location.from_folder(folder, text)
+            return from_folder(folder, text)
         if kind in ("TABLE", "NAME=URL"):
             return (finding if kind == "TABLE" else attach).beside(folder, text)
         if text.startswith(tuple(f"{lake}:" for lake in lakes.LAKES)):
@@ -325,3 +336,115 @@ def _check_pseudonyms(path: str, jobs: list[Job]) -> None:
             "different values of key_file",
             "Give all steps that pseudonymise the same key_file, or make two job files",
         )
+
+
+_TERM = re.compile(r"""\s*(?:(count|none)|(\w+)\s*\(\s*(?:"((?:[^"]|"")+)"|([^()",]+?))\s*\))\s*(?:,|$)""")
+
+
+def read_known(where: str, texts: Sequence[str], tables: Sequence[str]) -> list[Known]:
+    """Return what is known of the rows of every table: their number, where nothing else is said.
+
+    Raises
+    ------
+    JobError
+        For a table that is not in the file or is named twice, or what cannot be known of one.
+
+    >>> read_known("f", ['orders: count, sum("net a")', "visits: none"], ["visits", "orders", "x"])[:2]
+    [Known(count=False, of=()), Known(count=True, of=(('sum', 'net a'),))]
+    """
+    found: dict[int, Known] = {}
+    where = f"{where}, key 'known'"
+    for text in texts:
+        at = next((n for n, name in enumerate(tables) if text.lower().startswith(f"{name}:".lower())), None)
+        if at is None or at in found:
+            must = 'each is "table: what", of every [[table]] of this file once'
+            raise JobError(where, must, repr(text), "There are the tables: " + ", ".join(tables))
+        found[at] = _known(where, text[len(tables[at]) + 1 :])
+    return [found.get(at, Known()) for at in range(len(tables))]
+
+
+def _known(where: str, text: str) -> Known:
+    terms, rest = [], text.strip()
+    while rest:
+        term = _TERM.match(rest)
+        if term is None or (term[2] and term[2] not in AGGREGATES):
+            must = f"what is known is count, {', '.join(f'{name}(column)' for name in AGGREGATES)}, or none alone"
+            raise JobError(where, must, repr(text.strip()))
+        terms.append(term)
+        rest = rest[term.end() :]
+    words = [term[1] for term in terms if term[1]]
+    if not terms or ("none" in words and len(terms) > 1):
+        raise JobError(where, "what is known is count, an aggregate of a column, or none alone", repr(text.strip()))
+    of = [(term[2], term[3].replace('""', '"') if term[3] else term[4]) for term in terms if not term[1]]
+    return Known("count" in words, tuple(dict.fromkeys(of)))
+
+
+_NOT_IN_NAMES = set("/\\*?[]:")
+
+
+def located(options: JobOptions, publish: PublishSettings, where: str) -> tuple[JobOptions, PublishSettings]:
+    """Return the options of a job, and where it publishes, with the places of the tables that it names.
+
+    A release without a name of its own is called `<table>_anonymized`. What is published `to` a file or in place stays
+    as it is.
+
+    Raises
+    ------
+    ParameterError
+        When a table is not named by a plain name, or a location cannot be.
+    """
+    source, release = options.location, options.release_location or options.location
+    if release is not None and publish.to is None and not publish.in_place:
+        named = publish.into
+        if named is None:
+            named = f"{_plain(options.table, f'{where}, table')}_anonymized"
+        place = placed(release, named, f"{where}, into")
+        is_table = _is_schema(release)
+        publish = replace(publish, into=place if is_table else None, to=None if is_table else place)
+    if source is not None:
+        options = replace(options, table=placed(source, options.table, f"{where}, table"))
+    return options, publish
+
+
+def placed(location: str, table: str, where: str) -> str:
+    """Return what `--table` or a target is called for the table of a name at a location.
+
+    >>> [placed(at, "visits", "") for at in ("crm.public", "data/", "s3://lake/in", "delta:lake")]
+    ['crm.public.visits', 'data/visits.parquet', 's3://lake/in/visits.parquet', 'delta:lake/visits']
+    """
+    refuse_secret(location, "--location")
+    name = _plain(table, where)
+    if _is_schema(location):
+        if not 1 <= len(split_name(location)) <= 2 or not all(split_name(location)):
+            must = "is a schema, or catalog.schema; a folder has a slash in it"
+            raise ParameterError("--location", must, repr(location))
+        return f"{location}.{table}"
+    if not name.strip() or name.startswith(".") or _NOT_IN_NAMES & set(name):
+        must = "the name of a table in a folder has no sign of a path or a pattern, and does not begin with a dot"
+        raise ParameterError(where, must, repr(table), "Use another name")
+    folder = location if location.endswith(("/", ":")) else f"{location}/"
+    return f"{folder}{name}" if location.partition(":")[0] in LAKES else f"{folder}{name}.parquet"
+
+
+def from_folder(folder: Path, location: str) -> str:
+    """Return a location with a path in it taken from the folder of a job file.
+
+    >>> [from_folder(Path("/jobs"), text) for text in ("data/", "delta:lake", "crm.public", "s3://lake/in")]
+    ['/jobs/data/', 'delta:/jobs/lake', 'crm.public', 's3://lake/in']
+    """
+    if _is_schema(location) or is_url(location):
+        return location
+    return beside(folder, location) if location.partition(":")[0] in LAKES else f"{folder / location}/"
+
+
+def _is_schema(location: str) -> bool:
+    return not is_url(location) and "/" not in location and location.partition(":")[0] not in LAKES
+
+
+def _plain(table: str, where: str) -> str:
+    """Return the name of a table without its quotes."""
+    parts = split_name(table)
+    if len(parts) > 1 or "/" in table:
+        must = "a table is named without its schema or folder where --location says where it is"
+        raise ParameterError(where, must, repr(table), "Write the name alone, or leave --location out")
+    return parts[0]

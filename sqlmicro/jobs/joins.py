@@ -12,11 +12,10 @@ from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.jobs.steps import ForeignKey, Job
-from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.common import JoinOptions
 from sqlmicro.options.params import carried
-from sqlmicro.publish.references import Reference
 from sqlmicro.publish.release import Release
-from sqlmicro.publish.together import Part, Together
+from sqlmicro.publish.together import Part, Reference, Together
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,10 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.database.views import View, views
 from sqlmicro.errors import InputError
-from sqlmicro.identifiers import foreign_keys, persons
-from sqlmicro.identifiers.foreign_keys import FoundKey
-from sqlmicro.identifiers.persons import PersonKey
+from sqlmicro.identifiers import foreign_keys
+from sqlmicro.identifiers.foreign_keys import FoundKey, PersonKey, TableProfile, profiled
 from sqlmicro.identifiers.rare import K
-from sqlmicro.identifiers.tables import TableProfile, profiled
-from sqlmicro.jobs.draft import can_be_used
-from sqlmicro.jobs.toml_text import array, comment, listed, value
+from sqlmicro.jobs.draft import array, can_be_used, comment, listed, value
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
 from sqlmicro.options.params import Param, parameters
 from sqlmicro.reports.results import Policy
@@ -188,10 +185,10 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
         tables = list(profiled(warehouse, sources, primary, options.region))
         keys = foreign_keys.declared(warehouse, tables)
         keys += foreign_keys.proposed(warehouse, tables, keys)
-        known = persons.person_keys(warehouse, tables, keys)
+        known = foreign_keys.person_keys(warehouse, tables, keys)
         found = Scanned(tables, keys, known, views(warehouse), joined=options.keys)
         constant = {
-            at: persons.of_person(warehouse, tables[at], repeated, found.worked_on(at))
+            at: foreign_keys.of_person(warehouse, tables[at], repeated, found.worked_on(at))
             for at in found.released
             if (repeated := found.repeated(at)) is not None
         }

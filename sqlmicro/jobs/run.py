@@ -1,4 +1,7 @@
-"""Jobs: steps over a table, run in order, then publishing; of several tables all releases are published together."""
+"""Jobs: steps over a table, run in order, then publishing; of several tables all releases are published together.
+
+What decides a release, as it is recorded: roles, steps and their settings.
+"""
 
 from __future__ import annotations
 
@@ -22,35 +25,22 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.history.retention import Retention
-from sqlmicro.jobs import joins, recipe
+from sqlmicro.jobs import joins
 from sqlmicro.jobs import series as series_jobs
-from sqlmicro.jobs.approved import refuse_drift
+from sqlmicro.jobs.approval import refuse_drift
 from sqlmicro.jobs.forecast import Forecast
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, looked_at, refuse_whole_weights
 from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import (
-    beside,
-    drafts,
-    gate,
-    ledger_file,
-    manifest,
-    preview,
-    publish,
-    recording,
-    rows_in_place,
-    sensitive,
-    targets,
-)
+from sqlmicro.publish import beside, drafts, gate, in_place, ledger_file, preview, publish, recording, targets
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_table import NewTable
-from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.release import OutputAudit, prepare
-from sqlmicro.publish.report import ReleaseReport, losses
+from sqlmicro.publish.report import ChosenCandidate, OfJob, Parameters, ReleaseReport, StepParameters, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
@@ -59,6 +49,38 @@ from sqlmicro.system.progress import Progress
 if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
     from sqlmicro.system.secrets import Key
+
+
+def parameters(run: Run, job: Job, target: Target) -> Parameters:
+    """Return everything that decides what was released, but the key."""
+    roles = run.roles
+    steps = []
+    for step in run.steps:
+        chosen = next((c for c in step.candidates if c.candidate == step.chosen), None)
+        steps.append(
+            StepParameters(
+                step.method, step.columns, step.by, step.nulls, step.promise, step.parameters,
+                step.key_fingerprint or None,
+                ChosenCandidate(chosen.algorithm, chosen.which, chosen.unification) if chosen else None,
+            )
+        )  # fmt: skip
+    return Parameters(
+        steps,
+        [column.name for column in roles.kept],
+        [column.name for column in roles.dropped],
+        [column.name for column in roles.row_key],
+        [column.name for column in roles.identifiers],
+        run.apart,
+        [column.name for column in roles.allowed],
+        target.kind,
+        target.widen,
+        [column.name for column in roles.person],
+        [column.name for column in roles.of_person],
+        [column.name for column in roles.household],
+        job.options.rows_are_persons,
+        sorted(column.name for column in run.numeric),
+        job.options.decimals,
+    )
 
 
 @dataclass(frozen=True)
@@ -240,7 +262,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
     run.seater = series
     if isinstance(series, Retention) and isinstance(target, InPlace):
-        target = rows_in_place.of(target, run, series, plan.worked_on)
+        target = in_place.of(target, run, series, plan.worked_on)
     target.check(run, plan.worked_on, dry=job.dry)
     if target.kind == "in place":
         refuse_whole_weights(plan)
@@ -273,14 +295,14 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     return prepare(run, target, dry=job.dry, report=report, started=started, past=job.publish, series=series)
 
 
-def sensitive_in(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
+def sensitive_in(run: Run, plan: Plan) -> list[gate.Sensitive]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
     columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
     if not columns:
         return []
     with run.timed("audit"):
-        return sensitive.measured(run, list(columns))
+        return gate.measured_sensitive(run, list(columns))
 
 
 def anonymized(job: Job, warehouse: Warehouse, source: Source, read: Name | None = None, *, steps: bool = True) -> Run:
@@ -379,14 +401,14 @@ def hold(run: Run, held: Gate) -> None:
 
 
 def reported(
-    run: Run, job: Job, target: Target, left: list[sensitive.Sensitive], engine: str | None = None
+    run: Run, job: Job, target: Target, left: list[gate.Sensitive], engine: str | None = None
 ) -> ReleaseReport:
     """Return what is known of the release before it is published."""
 
     report = _unpublished(run, job, target, engine)
-    report.parameters = recipe.parameters(run, job, target)
+    report.parameters = parameters(run, job, target)
     report.alone_because = job.publish.alone_because
-    report.key, report.hashes, report.sensitive = manifest.key_of(run), manifest.before(run), left
+    report.key, report.hashes, report.sensitive = beside.key_of(run), beside.before(run), left
     return report
 
 
@@ -417,6 +439,6 @@ def _unpublished(run: Run, job: Job, target: Target, engine: str | None) -> Rele
         steps=steps,
         key=None,
         hashes=None,
-        versions=manifest.versions(),
+        versions=beside.versions(),
         dry_run=job.dry,
     )

@@ -14,7 +14,7 @@ from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.jobs.keys import KEY_OPTIONS
 from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
 from sqlmicro.options import common
-from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.common import JoinOptions
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.system.json_schema import DIALECT, Schema

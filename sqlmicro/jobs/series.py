@@ -27,7 +27,7 @@ from sqlmicro.history.series import SOURCE_ROWS, Series, settings_of
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.options.limits import limits
 from sqlmicro.pipeline import PlannedStep, Run
-from sqlmicro.publish import continuing, last_nights, ledger_file
+from sqlmicro.publish import continuing, ledger_file
 from sqlmicro.publish.continuing import Found
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
@@ -97,7 +97,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
 
 def _found(
     plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target, name: str
-) -> tuple[Found, last_nights.LastNight | None]:
+) -> tuple[Found, ledger_file.LastNight | None]:
     """Return a series where it is remembered, and the last night that was noted beside the secret.
 
     Raises

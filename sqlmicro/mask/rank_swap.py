@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sqlmicro.system.siphash import words
+from sqlmicro.system.secrets import words
 
 if TYPE_CHECKING:
     import numpy as np

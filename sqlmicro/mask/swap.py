@@ -13,8 +13,7 @@ from sqlmicro.mask.rank_swap import swapped
 from sqlmicro.mask.targeted_swap import Targeted, swap_households
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
-from sqlmicro.options.regions import CarryAlong, MinCount, RiskColumns, Similar
-from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
+from sqlmicro.options.risks import CarryAlong, MinCount, RiskColumns, RiskTable, Similar, WhereRisk, WhichRisk
 from sqlmicro.registry import method
 from sqlmicro.work import Claim, Stream, Terms, kinds_of
 

@@ -1,4 +1,21 @@
-"""The options all commands share, declared once; the command line, job files and Python calls read them from here."""
+"""The options all commands share, declared once; the command line, job files and Python calls read them from here.
+
+How long a run may take.
+
+Which engine runs a job or an audit.
+
+Where the tables are that a job file names: the same job runs wherever the data is.
+
+Which rows of a table that is changed in place are anonymized.
+
+The unit that is protected: whose records the rows of a table are.
+
+What a release must keep together with earlier ones of the same people.
+
+What somebody who holds all releases of a job file can join, and what of it is known from elsewhere.
+
+Options of `audit`: the other releases that a table is measured with.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +24,227 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from sqlmicro.options.budget import BudgetOption
-from sqlmicro.options.engine import EngineChoice
-from sqlmicro.options.joins import JoinOptions
-from sqlmicro.options.location import LocationOptions
-from sqlmicro.options.only_where import OnlyWhereOptions
+from sqlmicro.errors import ParameterError
 from sqlmicro.options.params import Param, Parameter
-from sqlmicro.options.past import PastOptions
-from sqlmicro.options.persons import PersonOptions
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.options.series import NightOption, SeriesOptions
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 if TYPE_CHECKING:
     import duckdb
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOption:
+    """A time that settings are chosen by."""
+
+    budget: Annotated[
+        str | None,
+        Param(
+            "Choose --quality or --effort so that the run takes about this long, such as 90s, 5m or 1h30m. It says "
+            "what it chose, and interrupts nothing. What cannot be done in time is refused before the work.",
+            metavar="TIME",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineChoice:
+    """What does the work, and where."""
+
+    engine: Annotated[
+        Literal["duckdb", "spark"], Param("What does the work; spark needs sqlmicro[spark] and Java 17.")
+    ] = "duckdb"
+    master: Annotated[
+        str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocationOptions:
+    """Where the tables of a job are, and where its releases go."""
+
+    location: Annotated[
+        str | None,
+        Param(
+            "Where the tables are that a job names: a schema or an attached database, such as crm.public; a folder of "
+            "Parquet files with a slash in it, such as data/ or s3://lake/in; delta:FOLDER or iceberg:FOLDER.",
+            metavar="LOCATION",
+        ),
+    ] = None
+    release_location: Annotated[
+        str | None,
+        Param(
+            "Where the releases go that a job publishes with into, written like --location. Default: as --location.",
+            metavar="LOCATION",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlyWhereOptions:
+    """Which rows come of age, and what becomes of those that find no class."""
+
+    only_where: Annotated[
+        str | None,
+        Param(
+            "With --in-place: anonymize the rows for which this condition holds, with --series also those that were "
+            "anonymized before; leave the others as they are. See sqlmicro help retention.",
+            metavar="SQL",
+            whole=True,
+        ),
+    ] = None
+    waiting: Annotated[
+        Literal["keep", "join", "empty"],
+        Param(
+            "With --only-where: what becomes of rows that have come of age, and for which no class opened within "
+            "--patience days. keep: they wait as they are. join: each takes the values of the nearest class of an "
+            "earlier night; who has copies of the table of two nights sees which row that is. empty: their columns "
+            "become NULL."
+        ),
+    ] = "keep"
+
+    def refuse_elsewhere(self, *, in_place: bool) -> None:
+        """Refuse what goes with a table some rows of which are changed in place, anywhere else.
+
+        Raises
+        ------
+        ParameterError
+            With the option.
+        """
+        if self.only_where is None and self.waiting != "keep":
+            raise ParameterError("--waiting", "goes with --only-where", "none", "Say which rows come of age")
+        if self.only_where is not None and not in_place:
+            must = "anonymizes some rows of a table in place, and leaves the others there as they are"
+            raise ParameterError("--only-where", must, "no --in-place", "Add --in-place")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonOptions:
+    """Whose records the rows of a table are."""
+
+    person: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that say whose record it is: k counts persons. They are left out, unless a step makes pseudonyms "
+            "of them.",
+            metavar="A,B",
+        ),
+    ] = ()
+    of_person: Annotated[
+        tuple[str, ...],
+        Param(
+            "With --person: columns with one value for each person, grouped once per person. Default: those that have.",
+            metavar="A,B",
+        ),
+    ] = ()
+    household: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that say of which household a record is: what is constant within one stays so, in classes of k "
+            "households. They are left out.",
+            metavar="A,B",
+        ),
+    ] = ()
+    rows_are_persons: Annotated[
+        bool, Param("Count rows, although a column repeats like the key of persons who have several.")
+    ] = False
+
+    def refuse_both(self, where: str) -> None:
+        """Refuse persons of a table whose rows are said to be persons, and columns of the person without one.
+
+        Raises
+        ------
+        ParameterError
+            Then nobody would know what k counts.
+        """
+        if self.person and self.rows_are_persons:
+            got = "--person and --rows-are-persons"
+            raise ParameterError(f"{where}, person", "k counts persons or rows", got, "Leave one of them out")
+        if self.of_person and not self.person:
+            raise ParameterError(
+                f"{where}, of_person", "names columns of the persons that --person tells apart", "no --person",
+                "Give --person",
+            )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastOptions:
+    """What becomes of a release that tells more together with others than alone, and where the ledger of it is."""
+
+    ledger: Annotated[
+        str | None,
+        Param(
+            "Database file of the ledger, where it is not in the database of the release: for files, and for several "
+            "databases. Default for files without --db: a file of the user, beside the secret.",
+            metavar="FILE",
+            env="SQLMICRO_LEDGER",
+        ),
+    ] = None
+    alone_because: Annotated[
+        str | None,
+        Param(
+            "Publish although the release does not keep its k together with others of the same people; the reason is "
+            "recorded.",
+            metavar="TEXT",
+        ),
+    ] = None
+    min_union_k: Annotated[
+        int | None,
+        Param("So many persons must share their classes in this release and in the one that it replaces.", min=2),
+    ] = None
+
+
+ONLY_ITS_OWN = PastOptions()
+"""What is out must share k with a release; what it replaces need not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerOption:
+    """Where releases are recorded that no database records."""
+
+    ledger: Annotated[
+        str | None,
+        Param("Where files without --db are recorded. Default: the ledger of the user.", metavar="FILE",
+              env="SQLMICRO_LEDGER"),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinOptions:
+    """Over which joins k is counted, and what an attacker knows."""
+
+    join_depth: Annotated[
+        int | None,
+        Param(
+            "Over how many keys in a row the tables can be joined. Default: all. 0 says that they are handed to "
+            "different people: then k is not counted over joins.",
+            min=0,
+        ),
+    ] = None
+    min_join_k: Annotated[
+        int | None,
+        Param("Persons who are alike in all that joins tell, at least. Default: the smallest k of the tables.", min=1),
+    ] = None
+    known: Annotated[
+        tuple[str, ...],
+        Param(
+            "What is known of the rows that a person has in a table: count, sum(A), avg(A), min(A), max(A), or none; "
+            "such as 'orders: count, sum(amount)'. Default: count, of every table.",
+            metavar="TABLE:WHAT",
+            whole=True,
+        ),
+    ] = ()
+    max_cross_table: Annotated[
+        float | None,
+        Param(
+            "Look for persons by the pattern of their rows in the releases: at most this share may be found. 1 only "
+            "measures it.",
+            min=0,
+            max=1,
+            share=True,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,3 +637,30 @@ def names(declared: Iterable[Parameter]) -> tuple[str, ...]:
     ('k',)
     """
     return tuple(parameter.name for parameter in declared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithOptions:
+    """Which other releases of the same people somebody may have."""
+
+    with_: Annotated[
+        tuple[str, ...],
+        Param(
+            "Measure the table together with this release of the same people: its number in the ledger, its table or "
+            "file; repeatable. Persons are known by the ledger, or with --match by columns that all have.",
+            metavar="RELEASE",
+        ),
+    ] = ()
+    min_union_k: Annotated[
+        int | None, Param("Gate: so many persons must share their classes in the table and all of --with.", min=2)
+    ] = None
+    ledger: Annotated[
+        str | None,
+        Param("Database file of the ledger, where it is not in the database of the table.", metavar="FILE",
+              env="SQLMICRO_LEDGER"),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedWith(SourceOptions, WithOptions):
+    """What is audited, and with which releases."""

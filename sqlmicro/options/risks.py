@@ -1,4 +1,7 @@
-"""Which records a mask treats: those whose risk, in a table that `audit --per-record` wrote, is so."""
+"""Which records a mask treats: those whose risk, in a table that `audit --per-record` wrote, is so.
+
+What a targeted swap is told: what makes a person rare in a region, and which households are similar.
+"""
 
 from __future__ import annotations
 
@@ -61,3 +64,32 @@ def bound(text: str, where: str) -> Bound:
         raise ParameterError(f"{where}, where_risk", must, repr(text), "Write '> 0.2'")
     operator: Operator = found[1]  # type: ignore[assignment]
     return Bound(operator, float(found[2]))
+
+
+RiskColumns = Annotated[
+    tuple[str, ...],
+    Param(
+        "With targeted: what makes a person rare in a region, if few have the same values.", metavar="A,B", later=True
+    ),
+]
+MinCount = Annotated[
+    int | None,
+    Param(
+        "With targeted: so many persons of a region with the same --risk-columns are not rare. Default: 3.",
+        min=1,
+        later=True,
+    ),
+]
+Similar = Annotated[
+    str | None,
+    Param(
+        "With targeted: what two households must have in common, and what will do where none has. Default: the number "
+        "of members.",
+        metavar='"A,B;A"',
+        later=True,
+    ),
+]
+CarryAlong = Annotated[
+    tuple[str, ...],
+    Param("With targeted: those of --columns that are no level of regions, and go along.", metavar="A,B", later=True),
+]

@@ -5,17 +5,21 @@ What cannot be recounted is taken from the entry of the release in its ledger, a
 It tells nothing that the release does not tell: no column that was left out, no record that was suppressed, no path, no
 word of other releases but the hashes of their entries. The hash of the SQL is not in it either: whoever knows a script
 but for one bound could try bounds until the hash is right.
+
+The SSH signature of a certificate: by a key of the user, in a file or in the agent.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from itertools import chain
 from pathlib import Path
+from shutil import which
 from typing import Any, Literal
 
 from sqlmicro.database.catalog import find_relation
@@ -416,3 +420,35 @@ def _told(method: str, name: str, value: Any, own: Collection[str]) -> Any:
     known = methods().get(method)
     choices = [one.choices for one in known.settings if one.name == name] if known else []
     return value if choices and value in choices[0] else _UNTOLD
+
+
+def signature(data: bytes, key: str) -> bytes:
+    """Return the signature of some bytes; a key with a passphrase asks for it on the terminal.
+
+    Parameters
+    ----------
+    data : bytes
+        What is signed.
+    key : str
+        The file of a private key, or that of a public key whose private half an agent has.
+
+    Raises
+    ------
+    InputError, ParameterError
+        When there is no ssh-keygen, or no such key, or it does not sign.
+    """
+    program, path = which("ssh-keygen"), Path(key).expanduser().absolute()
+    if program is None:
+        raise InputError(
+            "certify-release, --key", "OpenSSH signs the certificate", "no ssh-keygen",
+            "Install OpenSSH, or write a certificate that nobody vouches for with --unsigned",
+        )  # fmt: skip
+    if not path.is_file():
+        got, do = f"no file {key!r}", "Make one with: ssh-keygen -t ed25519. Of a key in an agent, name the .pub file"
+        raise ParameterError("certify-release, --key", "names an SSH key", got, do)
+    words = [program, "-Y", "sign", "-n", late("sqlmicro.verify", "NAMESPACE"), "-f", str(path)]
+    done = subprocess.run(words, input=data, capture_output=True, check=False)
+    if done.returncode != 0 or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE"):
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
+        raise InputError("certify-release, --key", "must be a key that signs", f"from ssh-keygen: {said[-1]}")
+    return done.stdout

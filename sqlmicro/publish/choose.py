@@ -13,15 +13,10 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import PublishSettings
-from sqlmicro.publish.ducklake import DuckLakeTable
 from sqlmicro.publish.in_place import InPlace
-from sqlmicro.publish.lake_table import LAKE_TABLES
-from sqlmicro.publish.mysql import MySQLTable
-from sqlmicro.publish.new_file import NewFile
-from sqlmicro.publish.new_object import NewObject
-from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.new_file import LAKE_TABLES, NewFile, NewObject
+from sqlmicro.publish.new_table import DuckLakeTable, MySQLTable, NewTable, SQLiteTable
 from sqlmicro.publish.postgres import PostgresInPlace, PostgresTable
-from sqlmicro.publish.sqlite import SQLiteTable
 from sqlmicro.publish.targets import Target
 from sqlmicro.system.stores import check, is_url
 

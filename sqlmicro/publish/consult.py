@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -16,10 +16,9 @@ from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
 from sqlmicro.history.union import Staged, Union, promised_k
 from sqlmicro.publish import continuing
-from sqlmicro.publish.book import Book
-from sqlmicro.publish.night import OfJob
+from sqlmicro.publish.continuing import Book
 from sqlmicro.publish.recording import Kept
-from sqlmicro.publish.report import Consulted
+from sqlmicro.publish.report import Consulted, OfJob
 from sqlmicro.registry import find
 
 if TYPE_CHECKING:

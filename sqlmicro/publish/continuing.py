@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypedDict
 
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.database.catalog import kind_of
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.content import by_kind
@@ -21,13 +21,43 @@ from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Night, Remembered
 from sqlmicro.history.retention import Retention
 from sqlmicro.history.series import Series
-from sqlmicro.publish.book import Book, Continued
-from sqlmicro.publish.night import OfJob
-from sqlmicro.publish.rows_in_place import RowsInPlace, left_in
+from sqlmicro.history.union import Staged
+from sqlmicro.publish.in_place import RowsInPlace, left_in
+from sqlmicro.publish.report import OfJob
 from sqlmicro.publish.targets import SCHEMA, Target
 
 if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
+
+
+@dataclass
+class Continued:
+    """A night of a series where its ledger is: what it changes there, and the rows of every published combination."""
+
+    changed: Mapping[str, Name | Select]
+    rows: Name | Select | None
+    """None where their number promises nothing."""
+    steps: Name | Select | None = None
+    """Of those combinations that have other rows than in the night before, once these were compared."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """Where the ledger of a release is, and its classes there; by default beside the release."""
+
+    warehouse: DuckDBWarehouse
+    target: Target
+    told: Staged | None
+    """None where no k of records was promised."""
+    place: str
+    """Where the release goes."""
+    night: Continued | None = None
+    """What a series changes."""
+
+    def table(self, name: str) -> Name:
+        """Return one of its tables."""
+        return self.target.record_table(self.warehouse, name)
+
 
 ROWS = "series-rows"
 """The check of the fewest rows by which a published combination differs between two nights."""

@@ -1,18 +1,20 @@
-"""The gates of a job: audits of the records as they would be released, before anything is published."""
+"""The gates of a job: audits of the records as they would be released, before anything is published.
+
+What a release still tells of the sensitive columns that were generalised together with the others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlmicro.audits import inputs, promised, regression, runner
-from sqlmicro.audits.audited import AuditedRelease
+from sqlmicro.audits import inputs, regression, runner
+from sqlmicro.audits.audited import AuditedRelease, is_ambiguous
 from sqlmicro.audits.deniable import Guesses, Inventions
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.registry import audits
-from sqlmicro.audits.row import AuditRow, Status
-from sqlmicro.audits.verdict import PERSONS
-from sqlmicro.database import levels
+from sqlmicro.audits.registry import AuditRow, Status, audits
+from sqlmicro.audits.verdict import PERSONS, class_counter
+from sqlmicro.database import column_names, levels
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.levels import Level
@@ -84,8 +86,8 @@ def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None =
 def counter(run: Run) -> Callable[[Sequence[Column]], int]:
     """Return what counts the records, or persons, of the smallest class over staged columns of a run as it stands."""
     if not run.counted:
-        return promised.counter(run.warehouse, run.current)
-    return promised.counter(run.warehouse, _with_persons(run, run.current), [_PERSON])
+        return class_counter(run.warehouse, run.current)
+    return class_counter(run.warehouse, _with_persons(run, run.current), [_PERSON])
 
 
 def _with_persons(run: Run, relation: Name) -> Name:
@@ -211,3 +213,60 @@ def measured(
         )
         for row in found
     ]
+
+
+_SENSITIVE = "sensitive columns"
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column: the least distinct l and the largest t over the classes of the other released columns.
+
+    None where there is no other column, or it could not be measured.
+    """
+
+    column: str
+    l: int | None  # noqa: E741  (l-diversity is called so)
+    t: float | None
+
+    @property
+    def told(self) -> str:
+        """Return it as part of a sentence.
+
+        >>> Sensitive("diagnosis", 2, 0.25).told, Sensitive("salary", None, None).told
+        ('diagnosis l = 2, t = 0.25', 'salary not measured')
+        """
+        if self.l is None or self.t is None:
+            return f"{self.column} not measured"
+        return f"{self.column} l = {self.l}, t = {self.t:.2g}"
+
+
+def measured_sensitive(run: Run, worked_on: Sequence[Column]) -> list[Sensitive]:
+    """Measure the sensitive ones, by their names, of the columns that were worked on, and add a note about them."""
+    sensitive = [column for column in worked_on if column_names.is_sensitive(column.name)]
+    if not sensitive:
+        return []
+    others = [
+        column for column in run.roles.released
+        if column not in sensitive and not is_ambiguous(column) and not column_names.is_weight(column.name)
+    ]  # fmt: skip
+    found = [_of(run, column, others) for column in sensitive]
+    run.notes.append(
+        "sensitive by name, and generalised together with the others: "
+        + "; ".join(one.told for one in found)
+        + " (distinct l and t-closeness over the classes of the other released columns). sqlmicro audit --sensitive "
+        "shows more, a [[gate]] with min_l or max_t holds the release to it"
+    )
+    return found
+
+
+def _of(run: Run, column: Column, others: Sequence[Column]) -> Sensitive:
+    if not others:
+        return Sensitive(column.name, None, None)
+    asked = AuditStep(
+        quasi=tuple(other.name for other in others), sensitive=(column.name,), measure=("l-diversity", "t-closeness")
+    )
+    rows = measured(run, run.current, asked, _SENSITIVE)
+    values = {row.check: row.value for row in rows}
+    l, t = values["l-diversity"], values["t-closeness"]  # noqa: E741
+    return Sensitive(column.name, None if l is None else int(l), t)

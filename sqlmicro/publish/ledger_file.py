@@ -2,14 +2,20 @@
 
 The entry is made before anything becomes visible, and taken back if that fails. A process that is killed in between
 leaves an entry of a release that nobody has: it counts as out until it is withdrawn.
+
+Which night of a series was published last, noted beside the secret: a ledger cannot tell that it is an older one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -25,10 +31,8 @@ from sqlmicro.history import union
 from sqlmicro.history.ledger import Entry
 from sqlmicro.history.union import Staged
 from sqlmicro.options.common import OpenDatabase
-from sqlmicro.publish import consult, continuing, last_nights
-from sqlmicro.publish.book import Book, Continued
-from sqlmicro.publish.continuing import Found
-from sqlmicro.publish.last_nights import LastNight
+from sqlmicro.publish import consult, continuing
+from sqlmicro.publish.continuing import Book, Continued, Found
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.recording import record, refuse_other
 from sqlmicro.publish.targets import SCHEMA, Target
@@ -39,6 +43,47 @@ from sqlmicro.system.stores import absolute
 
 if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
+
+
+@dataclass(frozen=True)
+class LastNight:
+    """The last night of a series that this user has published under a ledger in a file of its own."""
+
+    epoch: int
+    entry: str
+    """The hash of its entry in the ledger."""
+
+
+def noted(ledger: Path, series: str) -> LastNight | None:
+    """Return the last night of a series in a ledger; None where nothing is noted that can be read."""
+    path = _place(ledger, series)
+    try:
+        told = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        return LastNight(int(told["epoch"]), str(told["entry"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def note(ledger: Path, series: str, night: LastNight) -> None:
+    """Note a night that was published; where that cannot be written, an older ledger is not seen to be one."""
+    path = _place(ledger, series)
+    if path is None:
+        return
+    with contextlib.suppress(OSError):
+        beside = path.with_name(f"{path.name}.{token_hex(8)}")
+        try:
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                json.dump(asdict(night), file)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _place(ledger: Path, series: str) -> Path | None:
+    """Return the path of a note, whose name tells of neither the ledger nor the series."""
+    told = json.dumps([str(ledger.resolve()), series])
+    return secrets.beside_secret(f"night-{sha256(told.encode()).hexdigest()[:32]}.json")
+
 
 _PATIENCE, _PAUSE = 30.0, 0.2
 """Seconds that another run may have the ledger open, and between two tries."""
@@ -174,7 +219,7 @@ def refuse_older(warehouse: DuckDBWarehouse, target: Target, known: Found, serie
 def last_night(ledger: str | None, series: str) -> LastNight | None:
     """Return the last night of a series that this user has published under a ledger of its own."""
     path = place(ledger)
-    return last_nights.noted(path, series) if path else None
+    return noted(path, series) if path else None
 
 
 def refuse_restored(last: LastNight | None, known: Found, series: str) -> None:
@@ -231,7 +276,7 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
         raise
     for one in entries:
         if one.release in numbers and one.series is not None:
-            last_nights.note(path, one.series, LastNight(one.epoch or 1, one.entry))
+            note(path, one.series, LastNight(one.epoch or 1, one.entry))
 
 
 def _entered(path: Path | None, releases: Sequence[Release]) -> tuple[list[int], list[Entry]]:

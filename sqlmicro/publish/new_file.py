@@ -1,4 +1,14 @@
-"""A release as a new file, or as a folder of Parquet files."""
+"""A release as a new file, or as a folder of Parquet files.
+
+A release as an object of a store, or as a folder of Parquet objects.
+
+It is written to a private folder of this machine, audited and recounted there, then uploaded. No raw record is in it.
+
+A release as the content of a table of a lake: one commit for each release.
+
+It is written to one Parquet file, which is audited and recounted; exactly that file is committed. A Delta table is in a
+folder of this machine or of a store, an Iceberg table in one of this machine.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +22,14 @@ from sqlmicro.database.files import copying, file_ending
 from sqlmicro.database.templates import Name, Sql, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import targets
+from sqlmicro.publish.report import OfJob
 from sqlmicro.publish.targets import Statement, Target
-from sqlmicro.system import moves, whole_files
+from sqlmicro.system import moves
+from sqlmicro.system.iceberg import Iceberg
+from sqlmicro.system.lake_moves import Delta, Lake, LakeMove
 from sqlmicro.system.moves import Placed
+from sqlmicro.system.object_moves import FolderMove, ObjectMove
+from sqlmicro.system.stores import Store, absolute, check, is_url
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -99,7 +114,7 @@ class NewFile:
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
         if len(self.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(self.path.name)))
-        return whole_files.found(self.path)
+        return moves.found(self.path)
 
     def refuse_source(self, source: Source) -> None:
         """Refuse a source that would be replaced."""
@@ -153,3 +168,171 @@ class NewFile:
 
     def after_publishing(self, report: ReleaseReport) -> None:
         """Do nothing."""
+
+
+_VERSIONS = "what was replaced stays in {!r} as an earlier version, if the bucket keeps versions"
+_NOT_AT_ONCE = "the files of {!r} are put there one after the other: until all are there, it has a mark"
+
+
+@dataclass(frozen=True)
+class NewObject(NewFile):
+    """An object; with `partition_by` a folder of Parquet objects. It is made in a private folder of this machine."""
+
+    @property
+    def place(self) -> str:
+        """Its URL."""
+        return absolute(self.label)
+
+    def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
+        """Refuse an object that is there, or cannot be made."""
+        super().check(run, worked_on, dry=dry)
+        if self.partition_by:
+            run.notes.append(OfJob(_NOT_AT_ONCE.format(self.label)))
+        elif self.overwrite:
+            run.notes.append(OfJob(_VERSIONS.format(self.label)))
+
+    def statements(self, run: Run, select: Sql) -> list[Statement]:
+        """Return the statement that would write it, from a DuckDB that reaches its store."""
+        return [copying(self.written(run, select), self.label, self.partition_by)]
+
+    def move(self, new: Path) -> ObjectMove | FolderMove:
+        """Return what puts a file, or a folder of files, in its place."""
+        if self.partition_by:
+            return FolderMove(self._store(), new, self.place)
+        return ObjectMove(self._store(), new, self.place, self.overwrite)
+
+    def of_candidate(self, number: int) -> NewObject:
+        """Return where a candidate goes that is kept: `<URL>_candidate_N.<ending>`."""
+        named = super().of_candidate(number)
+        return replace(self, label=named.label, keeps=False)
+
+    def refuse_source(self, source: Source) -> None:
+        """Refuse a source that would be replaced."""
+        targets.refuse_source("--to", self.label, self.place, source)
+
+    def _existing(self) -> str:
+        store = self._store()
+        store.bucket(self.place)
+        if self.partition_by:
+            return "a folder" if store.under(self.place) else ""
+        return "an object" if store.stored(self.place) else ""
+
+    def _store(self) -> Store:
+        return Store(self.place, "--to", written=True)
+
+
+_REFUSED = set(" ,;{}()\n\t=")
+"""What names of columns may not have in Parquet files of a Delta table without a mapping of names (its protocol)."""
+
+
+@dataclass(frozen=True)
+class LakeTable(NewFile):
+    """A table of a lake: all its records are those of the release."""
+
+    prefix: ClassVar[str] = ""
+    residue: ClassVar[str] = ""
+    """What is said of what was replaced."""
+
+    @property
+    def place(self) -> str:
+        """The kind, and the absolute path or URL of its folder."""
+        return self.prefix + self.folder
+
+    @property
+    def folder(self) -> str:
+        """The absolute path or URL of its folder."""
+        return absolute(self.label.removeprefix(self.prefix))
+
+    @property
+    def ending(self) -> str:
+        """How it is written."""
+        return ".parquet"
+
+    @property
+    def lake(self) -> Lake:
+        """The table."""
+        raise NotImplementedError
+
+    def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
+        """Refuse a folder that is there."""
+        super().check(run, worked_on, dry=dry)
+        if self.overwrite:
+            run.notes.append(OfJob(self.residue.format(self.label)))
+
+    def check_together(self, targets: Sequence[Target]) -> None:
+        """Refuse other releases beside it: what is committed stays."""
+        if len(targets) > 1:
+            must = f"a commit to a table of {self.lake.format} is not taken back: one for a job"
+            raise InputError("--to", must, f"{len(targets)} releases", "Split the job")
+
+    def move(self, new: Path) -> LakeMove:
+        """Return what commits a file."""
+        lake = self.lake
+        return LakeMove(lake, new, lake.version() if self.overwrite else None)
+
+    def refuse_source(self, source: Source) -> None:
+        """Refuse a source that would be replaced."""
+        targets.refuse_source("--to", self.label, self.folder, source)
+
+    def _existing(self) -> str:
+        if is_url(self.folder):
+            self._check_url()
+        elif not Path(self.folder).parent.is_dir():
+            raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
+        lake = self.lake
+        if lake.version() is not None:
+            return f"a table of {lake.format}"
+        local = Path(self.folder)
+        taken = not is_url(self.folder) and local.exists() and not (local.is_dir() and not any(local.iterdir()))
+        return "a folder" if taken else ""
+
+    def _check_url(self) -> None:
+        check(self.folder, "--to", written=True)
+
+
+@dataclass(frozen=True)
+class DeltaTable(LakeTable):
+    """A Delta table."""
+
+    prefix: ClassVar[str] = "delta:"
+    residue: ClassVar[str] = (
+        "what was replaced in {!r} is vacuumed: earlier versions cannot be read any more; the log of the table keeps "
+        "what earlier commits say of their files, and a bucket that keeps versions keeps the files"
+    )
+
+    @property
+    def lake(self) -> Delta:
+        """The table."""
+        return Delta(self.folder, "--to")
+
+    def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
+        """Refuse a folder that is there, or names of columns that a table cannot have."""
+        wrong = [column.name for column in run.roles.released if _REFUSED & set(column.name)]
+        if wrong:
+            must = "columns of a Delta table have names without blanks and without any of ,;{}()="
+            raise InputError("--to", must, ", ".join(wrong), "Drop or rename them, or release to a Parquet file")
+        super().check(run, worked_on, dry=dry)
+
+
+@dataclass(frozen=True)
+class IcebergTable(LakeTable):
+    """An Iceberg table in a folder, without a catalog."""
+
+    prefix: ClassVar[str] = "iceberg:"
+    residue: ClassVar[str] = (
+        "what was replaced in {!r} has expired, and its files are removed: earlier snapshots cannot be read any more; "
+        "copies of the folder keep them"
+    )
+
+    @property
+    def lake(self) -> Iceberg:
+        """The table."""
+        return Iceberg(self.folder, "--to")
+
+    def _check_url(self) -> None:
+        must = "a release to Iceberg goes to a folder of this machine: in a store, a catalog makes the commits"
+        raise InputError("--to", must, "a URL", "Release to delta:URL, or to an object")
+
+
+LAKE_TABLES: dict[str, type[LakeTable]] = {table.prefix: table for table in (DeltaTable, IcebergTable)}
+"""The tables of lakes that can be released to, by what stands before their folder."""

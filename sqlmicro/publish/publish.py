@@ -2,31 +2,49 @@
 
 Inside a transaction the new table is made and read back by the audits; what fails is rolled back. A file is written
 beside its place, read back by the audits, and then renamed.
+
+The audit of what was published, read back before it becomes visible.
+
+Files put in place and recorded: a pending record, the renaming, the final record.
+
+Whatever stops this in between, the database knows of it: the next start that opens it finishes it or takes it back.
+Without a database the renaming is all there is: one file is there as a whole or not at all; of several, a failure takes
+back those that are in place.
+
+Objects of a store are recorded before they are put there, and not pending: no start of a program asks a store about
+them. A process that is killed in between leaves a record of a release that may be nowhere; it counts as out.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.k_anonymity import ClassSizes
+from sqlmicro.audits.registry import Check
+from sqlmicro.audits.verdict import PERSONS
+from sqlmicro.database import unfinished
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.templates import Name
+from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import consult, ledger_file, manifest, placing, published_types, recording, recounted
-from sqlmicro.publish.audit import audit_release
+from sqlmicro.publish import beside, consult, ledger_file, recording, recounted
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.recording import record
-from sqlmicro.publish.release import Output, Release, select_of
+from sqlmicro.publish.release import Output, OutputAudit, Release, changes, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
 from sqlmicro.publish.together import Together
-from sqlmicro.system import scratch
-from sqlmicro.system.moves import Placed
+from sqlmicro.system import moves, scratch
+from sqlmicro.system.interrupts import committing
+from sqlmicro.system.moves import Move, Placed
 
 
 def publish(
@@ -134,9 +152,9 @@ def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
 def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> None:
     """Report of what was published: its hashes, and the types that are not those of the source."""
     report = release.report
-    report.hashes = manifest.after(release.run, report.hashes, relation, columns, path)
+    report.hashes = beside.after(release.run, report.hashes, relation, columns, path)
     report.recounted = release.audits[None].recounted
-    report.types_changed = published_types.changes(release.run, columns, release.target)
+    report.types_changed = changes(release.run, columns, release.target)
 
 
 def _published_columns(run: Run, relation: Name, target: Target) -> list[Column]:
@@ -226,11 +244,153 @@ def to_files(
         if together:
             together.audit()
         if draft:
-            placing.place(releases, planned, None)
+            place(releases, planned, None)
         elif not dry:
             records = _file(releases[0].target).records
             if records is not None:
                 _lock(records, releases, [records.catalog])
             if records is None or any(release.past.ledger for release in releases):
                 folders.enter_context(ledger_file.entered(releases))
-            placing.place(releases, planned, records)
+            place(releases, planned, records)
+
+
+_FREQUENCY = "value frequency"
+_COUNTED = ("k-anonymity", _FREQUENCY, PERSONS)
+"""The checks that fail where a few values are missing."""
+
+
+def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> OutputAudit:
+    """Hold what was published to its promises: rows, what the gates found, and what every step claims of its columns.
+
+    Returns
+    -------
+    OutputAudit
+        The first check is the k over all released columns that an attacker may know, None without any; where k counts
+        persons, these were counted before. `verdict.judge` says what they come to.
+
+    Raises
+    ------
+    AuditFailed
+        When a promise is broken.
+    """
+    warehouse = run.warehouse
+    by_name = {column.name: column for column in columns}
+
+    def published(found: Sequence[Column]) -> list[Column]:
+        return [by_name[column.name] for column in found]
+
+    counted: dict[frozenset[str], ClassSizes] = {}
+
+    def sizes_of(found: Sequence[Column]) -> ClassSizes:
+        """Return the sizes of the classes of some columns, counted once."""
+        names = frozenset(column.name for column in found)
+        if names not in counted:
+            counted[names] = k_anonymity.class_sizes(warehouse, relation, published(found))
+        return counted[names]
+
+    known = run.known
+    alone = _promises_columns(run) and len(known) > 1 and k_anonymity.one_alone(warehouse, relation, published(known))
+    overall = sizes_of(known) if known and not alone else None
+    first = _check("k-anonymity", known, overall.k if overall else 1 if alone else None, None)
+    expected, records = warehouse.count(output.relation), warehouse.count(relation)
+    at = 1 if run.counted and known else 0
+    rows = _check("rows", (), records, expected, passed=records == expected)
+    audits: list[Check] = [*output.gated[:at], first, rows, *output.gated[at:]]
+    for claim in run.claims:
+        if claim.promise == "record" and claim.columns:
+            if overall and set(claim.columns) == set(known):
+                audits[at] = _check("k-anonymity", known, overall.k, max(claim.terms.k, int(audits[at].threshold or 0)))
+                continue
+            audits.append(_check("k-anonymity", claim.columns, sizes_of(claim.columns).k, claim.terms.k))
+        elif claim.promise == "column":  # the rarest value of every column occurs at least k times; NULL is a value
+            audits += [_check(_FREQUENCY, [column], sizes_of([column]).k, claim.terms.k) for column in claim.columns]
+    failed = [check for check in audits if check.passed is False]
+    if failed:
+        raise AuditFailed(
+            "audit",
+            "the release must keep what its methods promise",
+            "; ".join(check.told for check in failed),
+            _why_failed(run, failed),
+        )
+    return OutputAudit(audits, overall, relation, tuple(columns), records)
+
+
+def _promises_columns(run: Run) -> bool:
+    """Tell whether all that is promised is promised of single columns: no classes of records were asked for."""
+    return {claim.promise for claim in run.claims} == {"column"}
+
+
+def _why_failed(run: Run, failed: Sequence[Check]) -> str:
+    if len(run.claims) > 1:
+        return "Nothing was published. A later step may have separated records that an earlier one made equal"
+    if any(check.check in _COUNTED for check in failed):
+        return "Nothing was published. If few values are missing, choose another --nulls"
+    return "Nothing was published. The step did not keep what it was asked for: ask for less, or use another method"
+
+
+def _check(
+    name: str, columns: Sequence[Column], value: int | None, threshold: int | None, passed: bool | None = None
+) -> Check:
+    if passed is None and threshold is not None:
+        passed = value is not None and value >= threshold
+    return Check(name, [column.name for column in columns], value, threshold, True, passed)
+
+
+def place(
+    releases: Sequence[Release], planned: Mapping[int, Sequence[Placed]], records: DuckDBWarehouse | None
+) -> None:
+    """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list.
+
+    `records` is the database they are recorded in, where there is one.
+    """
+    files = list(chain.from_iterable(planned.values()))
+    local = [move for move in files if isinstance(move, Move)]
+    with committing(), unfinished.live() as run:
+        if records:
+            with records.aside():
+                for number, release in enumerate(releases):
+                    book = consult.beside(records, release)
+                    consult.consult(book, release)  # together with those of this job that have been recorded by now
+                    consult.note_noise(records, release)
+                    record(
+                        records, release.run, release.target, release.report, release.checks, release.started,
+                        consult.kept(book, release),
+                    )  # fmt: skip
+                    consult.remember(book, release)
+                    pending = [move for move in planned[number] if isinstance(move, Move)]
+                    unfinished.note_pending(records, run, _number(release), pending)
+        with _taken_back(records, run, releases, files):
+            for move in local:
+                moves.open_to_others(move.new)
+            moves.put(files)
+            for folder in {move.place.parent for move in local}:
+                scratch.fsync(folder)
+            if records and local:
+                with records.aside():
+                    unfinished.note_recorded(records, run)
+        releases[0].run.warehouse.committed = True
+        moves.forget(files)
+        if records:
+            with contextlib.suppress(Exception), records.aside():  # or the next start does it
+                unfinished.end(records, run)
+
+
+def _number(release: Release) -> int:
+    """Return the number that a release was recorded under."""
+    assert release.report.release is not None
+    return release.report.release
+
+
+@contextmanager
+def _taken_back(
+    records: DuckDBWarehouse | None, run: str, releases: Sequence[Release], files: Sequence[Placed]
+) -> Iterator[None]:
+    """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
+    try:
+        yield
+    except BaseException:
+        moves.take_back(files)
+        if records:
+            with contextlib.suppress(Exception), records.aside():
+                unfinished.take_back(records, run, [_number(release) for release in releases])
+        raise

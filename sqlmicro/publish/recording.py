@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import risk_tables, triggers, unfinished
 from sqlmicro.database.catalog import find_beside, find_relation, kind_of

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlmicro.audits.closeness import Closeness
-from sqlmicro.audits.row import AuditRow, Check
+from sqlmicro.audits.l_diversity import Closeness
+from sqlmicro.audits.registry import AuditRow, Check
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.errors import AuditFailed, SqlmicroError

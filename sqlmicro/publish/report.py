@@ -1,27 +1,100 @@
-"""The report of a release: what `--json` prints, Python calls return, and sqlmicro.releases and the manifest keep."""
+"""The report of a release: what `--json` prints, Python calls return, and sqlmicro.releases and the manifest keep.
+
+What is told of a night of a series, whoever asks: nothing of its source but what the release itself tells.
+
+A figure of the source (its rows, those who wait, what was lost) differs between two nights by whoever is new. So what
+is printed, recorded, or written beside a night has none: what follows is all that is left out or made coarser. A call
+from Python returns the figures to the program, which has the source; `sqlmicro series` tells the data holder who waits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sqlmicro.audits import information_loss
 from sqlmicro.audits.information_loss import Losses
 from sqlmicro.audits.k_anonymity import ClassCounts, ClassSizes
-from sqlmicro.audits.row import AuditRow, Check
-from sqlmicro.audits.verdict import Verdict, judge
-from sqlmicro.audits.verdict_report import VerdictReport
+from sqlmicro.audits.registry import AuditRow, Check
+from sqlmicro.audits.verdict import Verdict, VerdictReport, judge
 from sqlmicro.audits.verdict_words import told
+from sqlmicro.audits.verdict_words import told as in_words
 from sqlmicro.database.warehouse import aligned
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.pipeline import Run, StepReport
-from sqlmicro.publish import night
-from sqlmicro.publish.sensitive import Sensitive
+from sqlmicro.publish.gate import Sensitive
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
 from sqlmicro.system.reporting import INLINE, OMITTED, Json, as_json, named
+from sqlmicro.system.sentences import say
+
+OF_RELEASE = ("k-anonymity", "l-diversity", "value frequency", "rows", "series-rows", "series-records")
+"""The checks that anybody can make who has the releases: their values are told."""
+
+
+class OfJob(str):
+    """A note that depends on the job alone, so that it may be told of a night."""
+
+    __slots__ = ()
+
+
+def checks(made: Iterable[Check | AuditRow]) -> list[Check]:
+    """Return checks whose values are of the released rows; of others, no more than that they passed.
+
+    >>> checks([Check("union-k", [], 17, 5, True, True), Check("k-anonymity", ["age"], 6, 5, True, True)])[0].value
+    5
+    """
+    return [
+        one if one.check in OF_RELEASE
+        else Check(one.check, one.columns, _bound(one), one.threshold, one.at_least, one.passed)
+        for one in made
+    ]  # fmt: skip
+
+
+def _bound(check: Check) -> float | None:
+    """Return the threshold of a check that passed: it is met, and by how much is not told.
+
+    What was passed over, as `--alone-because` does, is told as it was found: the release says that it does not hold.
+    """
+    if check.passed is None:
+        return check.value if check.threshold is not None else None
+    return check.threshold if check.passed else None
+
+
+def verdict(found: VerdictReport, audited: Sequence[Check], headline: str) -> VerdictReport:
+    """Return the verdict on what is told, or that of the release where an attack has lowered it."""
+    if not audited:
+        return found
+    told = in_words(judge(audited, found.apart, "", headline))
+    if told.status == found.status:
+        return told
+    said = say("an attack that the job measures lowers it; by how much is not told of a night")
+    return replace(told, status=found.status, colour=found.colour, passed=found.passed, headline=said, sentence=said)
+
+
+def step(made: StepReport) -> StepReport:
+    """Return a step without what it measured on its source."""
+    return replace(made, safe_distance=None, candidates=[], chosen=None, levels=None, above_optimum=None)
+
+
+def series(night: SeriesReport) -> SeriesReport:
+    """Return the night without those who wait, and without empty seats; what changed stays where all rows show it."""
+    if night.raw is not None:
+        return night  # whoever has the table sees them
+    shown = night.changed if night.went is not None else None
+    return replace(night, withheld=None, longest_wait=None, empty=None, changed=shown)
+
+
+def notes(made: Sequence[str], night: SeriesReport) -> list[str]:
+    """Return the notes that depend on the job alone, and what is said of the night."""
+    said = "how many rows were read, who waits and what was lost would differ by whoever is new, and is not told"
+    if night.raw is not None:
+        return [*(note for note in made if isinstance(note, OfJob)), *night.notes]
+    told = f"{'. '.join(series(night).notes)}. {said[0].upper()}{said[1:]}; sqlmicro series says it to you alone"
+    return [*(note for note in made if isinstance(note, OfJob)), told]
+
 
 _IN_MANIFEST = (
     "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
@@ -321,20 +394,20 @@ class ReleaseReport(Course, History, Protection, ReleasedRows, Route):
         """
         if self.series is None:
             return self
-        audited = night.checks(self.audits)
+        audited = checks(self.audits)
         return replace(
             self,
             rows_in=None, suppressed=None, losses=information_loss.UNKNOWN, safe_distance=None, safe_parts=None,
-            sensitive=None, candidates=[], chosen=None, steps=[night.step(one) for one in self.steps],
-            series=night.series(self.series),
+            sensitive=None, candidates=[], chosen=None, steps=[step(one) for one in self.steps],
+            series=series(self.series),
             hashes=self.hashes and replace(self.hashes, input_hash=None, sql_hash=None),
-            audits=audited, seconds={}, verdict=night.verdict(self.verdict, audited, self.series.headline),
-            notes=night.notes(self.notes, self.series),
+            audits=audited, seconds={}, verdict=verdict(self.verdict, audited, self.series.headline),
+            notes=notes(self.notes, self.series),
         )  # fmt: skip
 
     def told_checks(self, made: Sequence[Check]) -> Sequence[Check]:
         """Return what may be told of checks of it."""
-        return night.checks(made) if self.series else made
+        return checks(made) if self.series else made
 
     def manifest(self) -> Json:
         """Return what the manifest keeps of it."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Sql
 from sqlmicro.errors import InputError
+from sqlmicro.system.moves import FOLDER, OTHER
 from sqlmicro.system.printable import quoted
 from sqlmicro.system.stores import is_url
-from sqlmicro.system.whole_files import FOLDER, OTHER
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column

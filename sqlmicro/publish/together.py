@@ -1,22 +1,29 @@
-"""What the releases of a job file tell together: audited once all are written, before any becomes visible."""
+"""What the releases of a job file tell together: audited once all are written, before any becomes visible.
+
+Referential integrity of releases that are published together: what joined before joins after.
+
+The cross-table attack on releases that are about to be published together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
+from sqlmicro.attacks import cross_table
+from sqlmicro.attacks.attacked import attacked_release
+from sqlmicro.attacks.cross_table import Found, Pattern
 from sqlmicro.audits.join_k import Joins, Known, Link, Member, View
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import AuditRow, Check, Linked
 from sqlmicro.audits.verdict import JOINED
-from sqlmicro.database.columns import Column
+from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params, Select, select
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import AuditFailed
-from sqlmicro.options.joins import JoinOptions
-from sqlmicro.publish import linked, references
-from sqlmicro.publish.linked import Measured
-from sqlmicro.publish.references import Reference
-from sqlmicro.publish.release import Release
+from sqlmicro.options.common import JoinOptions
+from sqlmicro.publish.release import Release, published_as
 
 _NOT_COUNTED = "k is not counted over joins: join_depth = 0 says that the tables are handed to different people"
 _MOST_COLUMNS = 8
@@ -54,12 +61,12 @@ class Together:
         limit = self.options.max_cross_table
         if limit is None:
             return
-        self.found.extend(linked.attacked([part.release for part in self.parts], self.references, limit))
+        self.found.extend(attacked([part.release for part in self.parts], self.references, limit))
         failed = [row for one in self.found for row in one.rows if not row.passed]
         if failed:
             worst = max(failed, key=lambda row: row.value or 0.0)
             raise AuditFailed(
-                f"audit, {linked.CHECK}",
+                f"audit, {CHECK}",
                 "persons must not be found by the pattern of their rows",
                 worst.told,
                 "Nothing was published. Leave out the pseudonyms of tables of events (drop), or release coarser groups",
@@ -74,7 +81,7 @@ class Together:
             When a key does not join what it joined, or too few persons are alike: by default fewer than the tables
             promise each for itself.
         """
-        references.audit(self.references)
+        audit(self.references)
         for one in self.found:
             one.release.audits[None].checks.extend(one.rows)
         if self.options.join_depth == 0:
@@ -183,3 +190,150 @@ def _sizes(warehouse: Warehouse, view: View) -> dict[int, int]:
     params: Params = {**view.statement.params}
     rows = warehouse.rows(view.statement.template, **params)
     return {int(size): int(persons) for size, persons in rows}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Columns of a release that refer to columns of another one, or of itself."""
+
+    where: str
+    child: Release
+    columns: tuple[Column, ...]
+    parent: Release
+    to: tuple[Column, ...]
+    max_lost: int
+
+
+def audit(references: Iterable[Reference]) -> None:
+    """Count the rows that joins lose, in what was written, and note it with the audits of the release that refers.
+
+    Raises
+    ------
+    AuditFailed
+        When a join loses more rows than its key allows.
+    """
+    failed = []
+    for reference in references:
+        check = _checked(reference)
+        reference.child.audits[None].checks.append(check)
+        if not check.passed:
+            failed.append((reference, check))
+    if failed:
+        raise AuditFailed(
+            failed[0][0].where,
+            "what a foreign key joined before, it must join in the releases",
+            "; ".join(f"{reference.child.report.source}: {check.told}" for reference, check in failed),
+            "Nothing was published. A step may leave out records that others refer to: use one that keeps them, or set "
+            "max_lost in the [[key]]",
+        )
+
+
+def _checked(reference: Reference) -> Check:
+    """Return how many rows of the join are lost; rows that joined nothing before and something after count too."""
+    child, parent = reference.child.run, reference.parent.run
+    ((_, _, held, joined),) = child.warehouse.rows(
+        "audit/references.sql",
+        child_before=child.original,
+        parent_before=parent.original,
+        child_kept=child.current,
+        child=reference.child.audits[None].relation,
+        parent=reference.parent.audits[None].relation,
+        columns=reference.columns,
+        keys=reference.to,
+        released_columns=[replace(column, staged=column.name) for column in reference.columns],
+        released_keys=[replace(column, staged=column.name) for column in reference.to],
+    )
+    lost, most = abs(held - joined), reference.max_lost
+    names = [column.name for column in reference.columns]
+    return Check("rows lost by a join", names, lost, most, False, lost <= most)
+
+
+CHECK = "cross-table"
+
+
+@dataclass(frozen=True)
+class LinkedByRows(Linked):
+    """How sure the rate of the cross-table attack is, and what the attacker knows."""
+
+    attack: ClassVar[str] = CHECK
+
+    rows: int | None = field(kw_only=True)
+    """So many rows of a person in every table; None for all, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the attack found in some releases."""
+
+    release: Release
+    rows: list[AuditRow]
+
+
+def attacked(releases: Sequence[Release], references: Sequence[Reference], limit: float) -> list[Measured]:
+    """Look for persons by the pattern of their rows in the releases, and hold the share that is found to a limit."""
+    measured = []
+    for group in _groups(releases, references):
+        release = group[0][0]
+        release.run.resume()
+        with release.run.timed("attack"):
+            found = cross_table.link([_pattern(one, whose) for one, whose in group])
+        measured.append(Measured(release, [_row(one, limit) for one in found]))
+    return measured
+
+
+def _row(found: Found, limit: float) -> AuditRow:
+    made = found.measured
+    detail = LinkedByRows(ci=list(made.ci), chance=made.chance, n=made.n, truth="match", rows=found.rows)
+    passed = made.rate <= limit
+    known = "all rows, and how many" if found.rows is None else f"{found.rows} {'row' if found.rows == 1 else 'rows'}"
+    return AuditRow(
+        CHECK, [*found.tables, known], made.rate, limit, False, passed, "passed" if passed else "failed", "own_value",
+        detail=detail,
+    )  # fmt: skip
+
+
+def _groups(
+    releases: Sequence[Release], references: Sequence[Reference]
+) -> Iterator[list[tuple[Release, Sequence[Column]]]]:
+    """Yield the releases whose pseudonyms are those of the same persons, each with the columns that hold them."""
+    by_persons: dict[tuple[int, tuple[str, ...]], list[tuple[Release, Sequence[Column]]]] = {}
+    numbers = {id(release): number for number, release in enumerate(releases)}
+    parents = {numbers[id(one.parent)] for one in references if one.parent is not one.child}
+    for number, release in enumerate(releases):
+        away = [one for one in references if one.child is release and one.parent is not release]
+        person = release.run.roles.person
+        if person:
+            away = [one for one in away if set(one.columns) == set(person)]
+        for one in away:
+            key = (numbers[id(one.parent)], tuple(column.name for column in one.to))
+            by_persons.setdefault(key, []).append((release, one.columns))
+        if not away and release.run.tells_whose:
+            key = (number, tuple(column.name for column in person))
+            by_persons.setdefault(key, []).append((release, person))
+        elif not away and number in parents:
+            for to in dict.fromkeys(one.to for one in references if one.parent is release):
+                by_persons.setdefault((number, tuple(column.name for column in to)), []).append((release, to))
+    yield from by_persons.values()
+
+
+def _pattern(release: Release, whose: Sequence[Column]) -> Pattern:
+    """Return a release beside its original, in both of which the last columns say whose a row is."""
+    run, records = release.run, release.outputs[-1].records or release.run.current
+    run.resume()
+    warehouse = run.warehouse
+    kinds: Params = {**published_as(run, in_place=False, text=())}
+    before = warehouse.run("publish/own_types.sql", "original_in_own_types", view=True, released=run.original, **kinds)
+    known = [column for column in run.known if column not in whose]
+    original = warehouse.run("attack/with_pseudonyms.sql", "original_with_pseudonyms", view=False, original=before,
+                             released=records, columns=known, pseudonyms=whose)  # fmt: skip
+    pseudonyms = [column.staged for column in whose]
+    made = attacked_release(
+        warehouse, _source(release, original), _source(release, records), nominal=pseudonyms,
+        columns=[*(column.staged for column in known), *pseudonyms],
+    )  # fmt: skip
+    return Pattern(release.report.source, made, made.columns[len(known) :])
+
+
+def _source(release: Release, relation: Name) -> Source:
+    columns = tuple(Column(c.name, c.type, c.name) for c in make_columns(release.run.warehouse.describe(relation)))
+    return Source(relation, release.report.source, columns, is_table=False)

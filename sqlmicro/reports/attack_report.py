@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlmicro.attacks.row import AttackRow
-from sqlmicro.audits.verdict_report import VerdictReport
+from sqlmicro.attacks.registry import AttackRow
+from sqlmicro.audits.verdict import VerdictReport
 from sqlmicro.registry import Promise
 
 

@@ -1,29 +1,30 @@
-"""Collecting the facts of a report: reading what is recorded, and measuring the release and its original."""
+"""Collecting the facts of a report: reading what is recorded, and measuring the release and its original.
+
+What the checks that were demanded of a release come to, those that were recorded and those of this report.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlmicro.audits import inputs, k_anonymity, promised, runner
-from sqlmicro.audits.information_loss import LossByColumn
+from sqlmicro.audits import inputs, k_anonymity, runner
+from sqlmicro.audits.information_loss import LossByColumn, MissingRates
 from sqlmicro.audits.k_anonymity import ClassCounts
-from sqlmicro.audits.missing import MissingRates
 from sqlmicro.audits.moments import Correlated
-from sqlmicro.audits.promised import Promises
-from sqlmicro.audits.registry import audits, find
-from sqlmicro.audits.row import AuditRow, ByColumn
-from sqlmicro.audits.tables import Deviating
-from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.registry import AuditRow, ByColumn, Check, audits, find
+from sqlmicro.audits.regression import Deviating
+from sqlmicro.audits.verdict import PERSONS, UNION_K, Promises, Verdict, class_counter, judge_promises, told_of_check
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database.columns import names_of, pick
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.reports import disclosure, distributions, judged, recorded
-from sqlmicro.reports.drawn import Correlation
+from sqlmicro.options.limits import limits as declared
+from sqlmicro.reports import disclosure, distributions, recorded
+from sqlmicro.reports.charts import Correlation
 from sqlmicro.reports.facts import (
     SMALLEST_K,
     AuditFacts,
@@ -34,14 +35,13 @@ from sqlmicro.reports.facts import (
     RecordsBefore,
     ReportOptions,
 )
-from sqlmicro.reports.recorded import RecordedRelease
-from sqlmicro.system.sentences import say
+from sqlmicro.reports.recorded import WITH_OTHERS, RecordedCheck, RecordedRelease
+from sqlmicro.system.sentences import join, say
 
 if TYPE_CHECKING:
     from sqlmicro.audits.audited import AuditedRelease
     from sqlmicro.database.columns import Column
     from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-
 
 _DISTANCES = ("hellinger", "emd")
 
@@ -64,7 +64,7 @@ def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, 
         When nothing is recorded of the release and no --quasi is given.
     """
     known = recorded.find_release(warehouse, options.release)
-    limits = judged.limits(known)
+    limits = demanded_limits(known)
     audited, facts = _audited(warehouse, options, known, limits.sensitive)
     warehouse.seal()
     verdict = _verdict(audited, known.promises if known else Promises(), options)
@@ -82,7 +82,7 @@ def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, 
     rows = _audits(audited, options, gates, limits.settings)
     if kept and limits.alone:
         rows += _of_each(audited, limits)
-    verdict = judged.after_checks(verdict, known, rows)
+    verdict = after_checks(verdict, known, rows)
     facts.verdict, facts.passed = told(verdict), verdict.passed
     facts.with_others = verdict.with_others
     _measure(audited, facts, rows, known)
@@ -137,7 +137,7 @@ def _recorded_loss(known: RecordedRelease | None) -> LossFacts:
 def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions) -> Verdict:
     """Return what the release is worth by now, counting records, or persons where these are named."""
 
-    count = promised.counter(audited.warehouse, audited.release.relation)
+    count = class_counter(audited.warehouse, audited.release.relation)
     if audited.person or audited.nulls != "own_value":
 
         def count(columns: Sequence[Column]) -> int:
@@ -154,7 +154,7 @@ def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions
     demanded = [(options.min_k, quasi)] if options.min_k else []
     unit = ", ".join(names_of(audited.person))
     columns = audited.release.columns
-    return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
+    return judge_promises(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
 def _without_emptied(
@@ -294,7 +294,7 @@ def _audits(
     return rows
 
 
-def _of_each(audited: AuditedRelease, limits: judged.Limits) -> list[AuditRow]:
+def _of_each(audited: AuditedRelease, limits: DemandedLimits) -> list[AuditRow]:
     """Hold the classes of every column alone to what was promised of them."""
     columns = {column.name: column for column in audited.release.columns}
     alone = [columns[name] for name in limits.alone if name in columns]
@@ -311,3 +311,95 @@ def _audit(row: AuditRow) -> AuditFacts:
         row.check, row.columns, row.value, row.threshold, row.at_least, row.passed, row.status,
         find(row.check).summary, row.reason,
     )  # fmt: skip
+
+
+def after_checks(verdict: Verdict, known: RecordedRelease | None, rows: Sequence[AuditRow]) -> Verdict:
+    """Return the verdict once other checks count: one that failed or could not be made is never passed over.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What the k of the release comes to.
+    known : RecordedRelease, optional
+        What is recorded of it. A check that failed when it was recorded counts, unless this report made it again.
+    rows : sequence of AuditRow
+        The audits of this report.
+    """
+    demanded = [row for row in rows if row.threshold is not None and row.check != "k-anonymity"]
+    failed = [told_of_check(row) for row in demanded if row.status == "failed"]
+    not_run = [join([told_of_check(row), row.reason or ""], ": ") for row in demanded if row.status == "unknown"]
+    if known is None:
+        return replace(verdict, failed=tuple(failed), not_run=tuple(not_run))
+    again = {row.label for row in demanded}
+    failed += [
+        told_of_check(as_check(one)) for one in known.audits
+        if one.passed is False and one.check not in again and not _is_of_k(one.check)
+    ]  # fmt: skip
+    if verdict.uncounted and not any(_name(one) == PERSONS and one.passed for one in known.audits):
+        not_run.append(say("persons ({columns}) were never counted", columns=verdict.uncounted))
+    others = [int(one.value or 0) for one in known.together if _name(one) == UNION_K]
+    least: dict[str, RecordedCheck] = {}
+    for one in known.together:
+        if _name(one) != UNION_K and _fails(one):
+            least[one.check] = min(least.get(one.check, one), one, key=lambda found: found.value or 0)
+    return replace(
+        verdict, failed=tuple(failed), not_run=tuple(not_run), with_others=min(others, default=None),
+        waived=tuple(told_of_check(as_check(one)) for one in least.values()),
+    )  # fmt: skip
+
+
+class DemandedLimits(NamedTuple):
+    """What was promised of sensitive columns besides k."""
+
+    sensitive: Sequence[str] = ()
+    gates: Mapping[str, float] = {}
+    """The limits, by the gates of their audits."""
+    settings: Mapping[str, object] = {}
+    """Of these audits."""
+    alone: Sequence[str] = ()
+    """The columns whose values are classes, each for itself; none: their combinations are."""
+
+
+def demanded_limits(known: RecordedRelease | None) -> DemandedLimits:
+    """Return what was promised of sensitive columns.
+
+    No limits where several steps promised it, or a hierarchy is needed: what is recorded stands for it then.
+    """
+    steps = known.parameters.steps if known else []
+    made = [step for step in steps if step.settings.get("sensitive")]
+    sensitive = list(dict.fromkeys(name for step in made for name in _listed(step.settings["sensitive"])))
+    if len(steps) != 1 or not made:
+        return DemandedLimits(sensitive)
+    (step,) = made
+    settings = step.settings
+    gates = {name: float(settings[name]) for name in declared() if settings.get(name) is not None}
+    if settings.get("hierarchical"):
+        gates.pop("max_t", None)
+    alone = (*step.columns, *step.by) if step.promise == "column" else ()
+    return DemandedLimits(sensitive, gates, {"c": settings["c"]} if "c" in settings else {}, alone)
+
+
+def as_check(one: RecordedCheck) -> Check:
+    """Return a check as it was recorded; the columns are in its label, and which bound it was is told by its result."""
+    name, _, columns = one.check.partition(" (")
+    least = _name(one) in WITH_OTHERS or _is_of_k(one.check)
+    if one.value is not None and one.threshold is not None and one.passed is not None and one.value != one.threshold:
+        least = (one.value > one.threshold) == one.passed
+    return Check(name, [columns.removesuffix(")")] if columns else [], one.value, one.threshold, least, one.passed)
+
+
+def _fails(one: RecordedCheck) -> bool:
+    return one.threshold is not None and (one.value is None or one.value < one.threshold)
+
+
+def _name(one: RecordedCheck) -> str:
+    return one.check.partition(" (")[0]
+
+
+def _is_of_k(check: str) -> bool:
+    """Tell whether a check is one of k: the verdict has measured it itself."""
+    return check.partition(" (")[0] in ("k-anonymity", PERSONS)
+
+
+def _listed(value: object) -> Sequence[str]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else []

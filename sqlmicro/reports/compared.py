@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlmicro.attacks.inference import Gain
 from sqlmicro.audits.usefulness import Usefulness
-from sqlmicro.audits.verdict_report import VerdictReport
-from sqlmicro.reports.drawn import Point
+from sqlmicro.audits.verdict import VerdictReport
+from sqlmicro.reports.charts import Point
 from sqlmicro.system.reporting import INLINE
 
 RISK, LOSS = "share of records linked", "loss in %"

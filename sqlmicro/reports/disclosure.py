@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from sqlmicro.audits.missing import MissingRates
+from sqlmicro.audits.information_loss import MissingRates
 from sqlmicro.system.sentences import figure, say
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -143,7 +143,7 @@ class MissingShare:
 def missing(found: MissingRates, k: int) -> list[MissingShare]:
     """Return the share of missing values of every column that lacks some, before and after; None below k records.
 
-    >>> from sqlmicro.audits.missing import BeforeAfter
+    >>> from sqlmicro.audits.information_loss import BeforeAfter
     >>> missing(MissingRates({"age": BeforeAfter(5, 1)}, BeforeAfter(10, 10)), 3)
     [MissingShare(column='age', before=0.5, after=None)]
     """

@@ -8,19 +8,19 @@ from datetime import UTC, datetime, timedelta
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.information_loss import comparison
 from sqlmicro.audits.registry import NothingToMeasure
-from sqlmicro.audits.tables import Deviating
+from sqlmicro.audits.regression import Deviating
+from sqlmicro.reports.charts import Bar
 from sqlmicro.reports.disclosure import LEVELS, Counted, edges, merged, pooled
-from sqlmicro.reports.drawn import Bar
-from sqlmicro.reports.numbers import number, plain
+from sqlmicro.reports.language import number, plain
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.distance import Deviations
 from sqlmicro.system.sentences import figure, say
 
 if TYPE_CHECKING:
     from sqlmicro.audits.audited import AuditedRelease
-    from sqlmicro.audits.comparison import Comparison
+    from sqlmicro.audits.information_loss import Comparison
     from sqlmicro.database.columns import Column
 
 MOST_VALUES = 12

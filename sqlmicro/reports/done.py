@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from sqlmicro.audits.row import AuditReport
+from sqlmicro.audits.registry import AuditReport
 from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.results import RegisterReport

@@ -11,18 +11,16 @@ from typing import Annotated
 
 from sqlmicro.attacks.criteria import Criteria
 from sqlmicro.audits.inputs import AuditedOptions
-from sqlmicro.audits.row import Check, Status
-from sqlmicro.audits.verdict import Verdict
-from sqlmicro.audits.verdict_report import VerdictReport
+from sqlmicro.audits.registry import Check, Status
+from sqlmicro.audits.verdict import Verdict, VerdictReport
 from sqlmicro.audits.verdict_words import told
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.common import AttachOption, DbOption, LedgerOption, MachineOptions
 from sqlmicro.options.params import Param
-from sqlmicro.options.past import LedgerOption
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports import disclosure
 from sqlmicro.reports.attack_report import NotTried
+from sqlmicro.reports.charts import Correlation, Point
 from sqlmicro.reports.distributions import ColumnFacts, TableFacts
-from sqlmicro.reports.drawn import Correlation, Point
 from sqlmicro.reports.language import Lang, LanguageOption
 from sqlmicro.reports.recorded import RecordedCandidate, RecordedCheck, StepFacts
 from sqlmicro.system.reporting import WHOLE, named

@@ -7,14 +7,14 @@ from html import escape
 from itertools import count
 
 from sqlmicro.audits.k_anonymity import ClassCounts
-from sqlmicro.audits.row import AuditReport, AuditRow
+from sqlmicro.audits.registry import AuditReport, AuditRow
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports import charts
 from sqlmicro.reports.attack_report import AttackReport
+from sqlmicro.reports.charts import Bar
 from sqlmicro.reports.compared import LOSS, RISK, CompareReport
 from sqlmicro.reports.disclosure import class_steps
 from sqlmicro.reports.distributions import ColumnFacts
-from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import ENGLISH, Language, language, of_environment
 from sqlmicro.system.printable import shown

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits.promised import Promises, alone
-from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
+from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L, Promises, alone
 from sqlmicro.database.catalog import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError

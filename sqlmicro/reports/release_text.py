@@ -1,18 +1,26 @@
-"""The report of a release as text: what matters most in 15 lines, or all that is known of it."""
+"""The report of a release as text: what matters most in 15 lines, or all that is known of it.
+
+The SAFE distance and the candidates of SAFE as text.
+
+The preview of a release as text: a table where it fits the terminal, else a paragraph for every record.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.missing.counted import Missing, number
-from sqlmicro.publish.report import ReleasedRows, ReleaseReport, Route
+from sqlmicro.publish.report import Preview, ReleasedRows, ReleaseReport, Route
 from sqlmicro.registry import rounded_up
-from sqlmicro.reports.safe_text import candidates, deviations, weighted
 from sqlmicro.reports.text import figure, line, some, table, width
+from sqlmicro.safe_method.compare import Compared
+from sqlmicro.safe_method.distance import Deviations, SafeDistance
+from sqlmicro.safe_method.means import ShiftedMeans
 
 
 def brief(report: ReleaseReport) -> str:
@@ -212,3 +220,161 @@ def _audits(audits: Sequence[Check]) -> list[str]:
         needed = "" if threshold is None else f", needed {figure(threshold)}"
         lines.append(line("audit", f"{name}{of}: {figure(worst)}{needed}, {verdict}"))
     return lines
+
+
+_CANDIDATES_IN_FULL, _CANDIDATES_WITH_SECONDS = 100, 72
+_SHIFT = (
+    "IL is what the numeric columns lose. Shift is the largest change of the mean of a subgroup of 30 or more records, "
+    "in its standard errors; gone, if one is not there."
+)
+
+
+def weighted(parts: SafeDistance) -> str:
+    """Return the parts of a SAFE distance as they add up to it.
+
+    >>> from sqlmicro.safe_method.distance import Weights
+    >>> weighted(SafeDistance(1.25, 0.25, 0.5, Weights(1.0, 2.0), {}))
+    'counts 0.250000 + 2 × sums 0.500000'
+    """
+    return " + ".join(
+        ("" if weight == 1 else f"{weight:g} × ") + f"{name} {part:.6f}"
+        for name, weight, part in (
+            ("counts", parts.weights.counts, parts.counts),
+            ("sums", parts.weights.sums, parts.sums),
+        )
+    )
+
+
+def candidates(report: ReleasedRows) -> str:
+    """Return the candidates of SAFE and their distances, the released one marked."""
+    narrow, timed = width() < _CANDIDATES_IN_FULL, width() >= _CANDIDATES_WITH_SECONDS
+    several = len({c.unification for c in report.candidates if c.algorithm != "search"}) > 1
+    rows = [
+        [
+            f"{'*' if c.candidate == report.chosen else ''}{c.candidate}",
+            f"{c.distance:.6f}",
+            f"{c.loss:.3g}",
+            _shift(c.means),
+            *([f"{c.seconds:.2f}"] if timed else []),
+            *([] if narrow else [f"{c.groups:,}", "" if c.memory is None else f"{c.memory / 1e6:.1f}"]),
+            c.which,
+            c.algorithm + ("" if narrow and not several else f"; {c.unification}"),
+        ]
+        for c in report.candidates
+    ]
+    if narrow:
+        header = ["", "distance", "IL %", "shift", *(["seconds"] if timed else []), "columns", "candidate"]
+        meaning = f"* released. A candidate is better only if its distance is smaller. {_SHIFT}"
+        return f"{table(rows, header, right=range(5 if timed else 4))}\n{textwrap.fill(meaning, width())}"
+    header = [
+        "",
+        "distance",
+        "IL %",
+        "shift",
+        "seconds",
+        "groups",
+        "+MB",
+        "columns",
+        "candidate; unification (* released)",
+    ]
+    meaning = (
+        f"A candidate is better only if its distance is smaller. {_SHIFT} +MB is by how much it raised the peak of the "
+        "memory; one that needs no more than an earlier one shows 0."
+    )
+    return f"{table(rows, header, right=[0, 1, 2, 3, 4, 5, 6])}\n{textwrap.fill(meaning, width())}"
+
+
+def _shift(means: ShiftedMeans | None) -> str:
+    """Return the largest shift of the mean of a subgroup, in standard errors."""
+    if means is None or not means.subgroups:
+        return ""
+    return "gone" if means.gone or means.largest is None else f"{means.largest:.2f}"
+
+
+def deviations(orders: Mapping[str, Deviations]) -> str:
+    """Return the deviations of the tables by order."""
+    rows = [
+        [
+            order,
+            str(p.tables),
+            f"{p.count_deviation:,.10g}",
+            f"{p.count_max:,.10g}",
+            f"{100 * p.share_changed:.1f}",
+        ]
+        for order, p in orders.items()
+    ]
+    return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])
+
+
+def safe_distance(report: Compared) -> str:
+    """Return the SAFE distance of two tables and its parts."""
+    lines = [
+        line("original", report.first),
+        line("changed", report.second),
+        line("nominal", ", ".join(report.nominal) or "none"),
+        line("numeric", ", ".join(report.numeric) or "none"),
+        line("SAFE distance", f"{report.parts.distance:.6f} = {weighted(report.parts)}"),
+        "",
+        deviations(report.parts.orders),
+    ]
+    if report.numeric:
+        before, after = report.moments.before, report.moments.after
+        rows = [
+            [f"{what} {name}", f"{old:.6g}", f"{new:.6g}"]
+            for what, olds, news in (
+                ("mean", before.mean, after.mean),
+                ("variance", before.variance, after.variance),
+                ("covariance", before.covariance, after.covariance),
+            )
+            for name, old in olds.items()
+            if old is not None and (new := news[name]) is not None
+        ]
+        lines += ["", table(rows, ["", "original", "changed"], right=[1, 2])]
+    return "\n".join(lines)
+
+
+_MARKS = {"changed": "*", "unchanged": "", "suppressed": ""}
+_LEGEND = (
+    "* changed, - suppressed. size is the number of records in the smallest class of the record. What a value was "
+    "before is raw data and is not shown. The marks tell which values are true: they are not for the reader of the "
+    "release."
+)
+
+
+def preview(report: Preview) -> str:
+    """Return the records of a preview, marked, and what is not shown.
+
+    >>> from sqlmicro.publish.report import PreviewRow
+    >>> print(preview(Preview(["age"], {}, [PreviewRow(4, [31], ["changed"])], 3)).partition("\\n\\n")[0])
+    size  age
+       4  31*
+    """
+    header = ["size", *report.columns]
+    rows = [
+        [str(row.size), *(_cell(value, mark) for value, mark in zip(row.values, row.marks, strict=True))]
+        for row in report.rows
+    ]
+    widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
+    if not rows:
+        shown = "no record is shown: none shares what is promised of it with at least k others"
+        shown = shown if report.columns else "no record is shown: no step promises a k for what it released"
+    elif sum(widths) + 2 * len(widths) <= width():
+        shown = table(rows, header, right=[0])
+    else:
+        shown = "\n".join(_paragraph(header, row) for row in rows)
+    parts = [shown, textwrap.fill(_LEGEND, width())]
+    for reason in dict.fromkeys(report.hidden.values()):
+        names = [name for name, why in report.hidden.items() if why == reason]
+        parts.append(line("not shown", f"{some(names)}: {reason}"))
+    return "\n\n".join(parts[:2]) + "".join(f"\n{part}" for part in parts[2:])
+
+
+def _paragraph(header: list[str], row: list[str]) -> str:
+    text = "; ".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
+    return textwrap.fill(text, width(), subsequent_indent="    ")
+
+
+def _cell(value: Any, mark: str) -> str:
+    if value is None:
+        return "-" if mark == "suppressed" else "NULL" + _MARKS[mark]
+    return (f"{value:.6g}" if isinstance(value, float) else str(value)) + _MARKS[mark]

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlmicro.reports import charts
+from sqlmicro.reports.charts import Bar
 from sqlmicro.reports.content import Block, Section, Table
-from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import AuditFacts, Facts
-from sqlmicro.reports.language import Language
-from sqlmicro.reports.numbers import number, percent
+from sqlmicro.reports.language import Language, number, percent
 from sqlmicro.reports.recorded import RecordedCheck
 from sqlmicro.system.sentences import figure, join, names, say, term
 

@@ -1,7 +1,19 @@
-"""Reports as text: plain lines that fit the terminal, are readable in a pipe and need no colour."""
+"""Reports as text: plain lines that fit the terminal, are readable in a pipe and need no colour.
+
+The ledger as text.
+
+The series of a database as text.
+
+What `purge` did and what `residue` found, as text.
+
+A certificate that was written, as text.
+
+What there is to know of job files as text: the schema, a draft, and what a job will do.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import textwrap
@@ -11,16 +23,26 @@ from typing import TYPE_CHECKING
 from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.results import (
     Compiled,
+    Draft,
     DraftedHierarchy,
+    Explanation,
     MacrosReport,
     MethodReport,
     Methods,
     ParameterReport,
+    Policy,
     RegisterReport,
+    SchemaReport,
 )
 
 if TYPE_CHECKING:
+    from sqlmicro.erasure.purge import PurgeReport
+    from sqlmicro.erasure.residue import ResidueReport
+    from sqlmicro.history.ledger import Entry, Ledger
+    from sqlmicro.history.series_list import SeriesList
     from sqlmicro.identifiers.scan import ProfileReport
+    from sqlmicro.publish.certificate import Attested, Certified
+    from sqlmicro.publish.report import Recounted
 
 _LABEL = 16
 
@@ -210,3 +232,145 @@ def drafted_hierarchy(report: DraftedHierarchy) -> str:
             "generalize refuses a column with values that its hierarchy lacks: add --rare, or join them beforehand."
         )
     return "\n".join([*lines, f"To use it: sqlmicro generalize --hierarchy {report.column}={report.file}"])
+
+
+_MEANT = {
+    "out": "somebody may have it",
+    "replaced": "another release took its place",
+    "gone": "its table was dropped",
+    "withdrawn": "its owner says that nobody has it",
+}
+
+
+def ledger(report: Ledger) -> str:
+    """Return the releases as a table, what their states mean, and what was changed behind our back."""
+    private = [f"{name}: the risk of every record, as private as the originals" for name in report.private]
+    if not report.releases:
+        return "\n\n".join(["no release is recorded", *private])
+    rows = [
+        [str(one.release), one.state, one.source, one.target, one.method, "" if one.k is None else str(one.k),
+         one.started[:16], "" if one.series is None else f"{one.series}, epoch {one.epoch:,}"]
+        for one in report.releases
+    ]  # fmt: skip
+    states = dict.fromkeys(one.state for one in report.releases)
+    header = ["release", "state", "source", "target", "method", "k", "started (UTC)", "series"]
+    shown = len(header) - (not any(one.series for one in report.releases))
+    blocks = [table([row[:shown] for row in rows], header[:shown])]
+    blocks.append("\n".join(f"{state}: {_MEANT[state]}" for state in states))
+    said = [*(text for one in report.releases for text in _said(one)), *private]
+    return "\n\n".join([*blocks, *(textwrap.fill(text, width()) for text in said)])
+
+
+def _said(entry: Entry) -> list[str]:
+    found = []
+    if entry.reason:
+        found.append(f"release {entry.release} was withdrawn: {entry.reason}")
+    if entry.alone_because:
+        found.append(f"release {entry.release} does not keep its k together with others: {entry.alone_because}")
+    if not entry.intact:
+        found.append(f"release {entry.release}: this entry or the one before it was changed or removed")
+    return found
+
+
+def series(report: SeriesList) -> str:
+    """Return the series as a table."""
+    if not report.series:
+        return "no series is remembered"
+    rows = [
+        [one.series, one.source, one.target, f"{one.epoch:,}", f"{one.nights:,}", one.day or "changed by somebody",
+         f"{one.persons:,}", f"{one.waiting:,}", f"{one.empty:,}"]
+        for one in report.series
+    ]  # fmt: skip
+    header = ["series", "source", "target", "epoch", "nights", "last night", "seated", "waiting", "empty seats"]
+    return table(rows, header, right=(3, 4, 6, 7, 8))
+
+
+def purged(report: PurgeReport) -> str:
+    """Return what the purge did."""
+    size = f"{report.bytes_before / 2**20:,.1f} MB before, {report.bytes_after / 2**20:,.1f} MB after"
+    lines = [
+        line("purged", f"{report.db}: {report.tables:,} tables, {report.rows:,} rows"),
+        *([line("releases", ", ".join(map(str, report.releases)))] if report.releases else []),
+        line("size", size),
+        line("storage", f"{report.storage_version}, as before"),
+        *([line("ENUM types", f"{report.narrowed} narrowed")] if report.narrowed else []),
+        line("seconds", f"{report.seconds:.2f}"),
+    ]
+    return "\n".join([*lines, *(line("not erased", note) for note in report.not_erased)])
+
+
+def residue(report: ResidueReport) -> str:
+    """Return where replaced values were found, or may be; counts and places only."""
+    head = [line("table", report.table)]
+    if report.original is None:
+        head.append(line("looked for", "nothing, since no --original was given: places that may hold replaced values"))
+    else:
+        told = ", ".join(f"{c.column} {c.values:,} ({c.distinctive:,})" for c in report.columns)
+        head.append(line("looked for", f"values no longer in the release (those looked for as bytes): {told}"))
+    rows = [[place.place, f"{place.values:,}", f"{place.times:,}", place.where] for place in report.places]
+    body = table(rows, ["place", "values", "times", "where"], right=[1, 2]) if rows else "nothing was found"
+    notes = [textwrap.fill(note, width(), initial_indent="note: ", subsequent_indent="      ") for note in report.notes]
+    return "\n".join([*head, "", body, *([""] if notes else []), *notes])
+
+
+def certified(report: Certified) -> str:
+    """Return what a stranger can recount, what is only attested, and who signed."""
+    told = report.told
+    if report.signer is None:
+        signed = "NOT SIGNED: nobody vouches for it"
+    else:
+        signed = f"signed by {report.signer}; the signature is {report.signature}"
+    earlier = ", ".join(str(one.release) for one in told.ledger.consulted) or "none"
+    blocks = [
+        textwrap.fill(f"certificate {report.to} of {told.release.name}, {told.release.rows:,} rows; {signed}", width()),
+        "Anybody can recount:\n" + table([_counted(one) for one in told.recounted], _HEADER),
+    ]
+    if told.attested:
+        blocks.append("Only attested:\n" + table([_attested(one) for one in told.attested], _HEADER))
+    if told.not_counted:
+        blocks.append("Not counted: " + ", ".join(f"{name} ({why})" for name, why in told.not_counted.items()))
+    blocks.append(f"Measured with earlier releases: {earlier}")
+    return "\n\n".join(blocks)
+
+
+_HEADER = ["check", "found", "promised", "over"]
+
+
+def _counted(one: Recounted) -> list[str]:
+    over = ", ".join([*one.columns, *([one.sensitive] if one.sensitive else [])])
+    return [one.check, _shown(one.value), _shown(one.threshold), over]
+
+
+def _attested(one: Attested) -> list[str]:
+    check, _, over = one.check.partition(" (")
+    passed_over = one.threshold is not None and one.passed is None
+    return [
+        check,
+        _shown(one.value),
+        _shown(one.threshold),
+        "not required of it" if passed_over else over.removesuffix(")"),
+    ]
+
+
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
+
+
+def schema(report: SchemaReport) -> str:
+    """Return the JSON Schema."""
+    return json.dumps(report.schema, indent=2, ensure_ascii=False)
+
+
+def draft(report: Draft) -> str:
+    """Return the job file."""
+    return report.toml.rstrip("\n")
+
+
+def policy(report: Policy) -> str:
+    """Return the job file of a warehouse."""
+    return report.toml.rstrip("\n")
+
+
+def explanation(report: Explanation) -> str:
+    """Return the paragraphs, wrapped to the terminal."""
+    return "\n\n".join(textwrap.fill(text, width(), break_on_hyphens=False) for text in report.paragraphs)

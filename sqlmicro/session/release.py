@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
-from sqlmicro.audits.row import AuditReport, demanded
+from sqlmicro.audits.registry import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database.columns import names_of, pick
 from sqlmicro.errors import InputError, ParameterError

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlmicro.audits.row import AuditReport
+from sqlmicro.audits.registry import AuditReport
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
-from sqlmicro.system import whole_files
+from sqlmicro.system import moves
 from sqlmicro.system.reporting import Json, as_json, passed
 
 
@@ -94,7 +94,7 @@ class Pictures:
         Path(folder).mkdir(parents=True, exist_ok=True)
         files = [Path(folder) / f"{quote(name, safe=' ')}.svg" for name in self.svgs]
         for file, svg in zip(files, self.svgs.values(), strict=True):
-            whole_files.write("plot", file, svg.encode(), overwrite=False)
+            moves.write("plot", file, svg.encode(), overwrite=False)
         return files
 
     def __repr__(self) -> str:

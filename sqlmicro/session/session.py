@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import api
-from sqlmicro.audits.row import AuditReport
+from sqlmicro.audits.registry import AuditReport
 from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse

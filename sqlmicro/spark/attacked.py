@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease
+from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease, SampledRelease
 from sqlmicro.attacks.control import MOST_TARGETS, Controlled, controlled, refuse_members
-from sqlmicro.attacks.sampled import SampledRelease
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name

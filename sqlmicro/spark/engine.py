@@ -20,8 +20,7 @@ from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.run import finished, hold, reported, sensitive_in
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
-from sqlmicro.options.budget import BudgetOption
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, PublishSettings, RecordOptions
+from sqlmicro.options.common import AttachOption, BudgetOption, DbOption, MachineOptions, PublishSettings, RecordOptions
 from sqlmicro.options.params import Parameter, filled, parameters
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.pipeline import PlannedStep

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from sqlmicro.errors import InputError
-from sqlmicro.system import locks, moves
+from sqlmicro.system import moves, scratch
 from sqlmicro.system.lake_moves import within
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class Iceberg:
         self._metadata.mkdir(parents=True, exist_ok=True)
         new, place = self._metadata / f".{uuid4()}", self._metadata / f"v{number}{_ENDING}"
         new.write_text(metadata.model_dump_json(), encoding="utf-8")
-        locks.fsync(new)
+        scratch.fsync(new)
         try:
             os.link(new, place)  # fails where it exists: one of several writers makes it
         except FileExistsError:
@@ -122,9 +122,9 @@ class Iceberg:
         new = self._metadata / f".{uuid4()}"
         new.write_text(str(number), encoding="utf-8")
         moves.open_to_others(new)
-        locks.fsync(new)
+        scratch.fsync(new)
         new.replace(self._metadata / "version-hint.text")
-        locks.fsync(self._metadata)
+        scratch.fsync(self._metadata)
 
     def _table(self, number: int | None) -> Any:
         return import_module("pyiceberg.table").StaticTable.from_metadata(

@@ -30,7 +30,7 @@ from numba.core.datamodel.registry import default_manager
 
 from sqlmicro.system.closed import is_closed, user
 from sqlmicro.system.code_files import CodeFiles, kernels
-from sqlmicro.system.compiling import compiles
+from sqlmicro.system.progress import compiles
 
 _unliteral: Any = types.unliteral
 _DESCRIPTORS = Path("/proc/self/fd")

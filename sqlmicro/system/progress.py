@@ -1,6 +1,8 @@
 """Progress on stderr: what is being done, how far it is and how long it will take.
 
 On a terminal it is one line after two seconds; elsewhere, as in the log of a scheduler, it is a line a minute.
+
+Who is told when a function is compiled; knows nothing of numba, which takes long to load and may not be needed.
 """
 
 from __future__ import annotations
@@ -12,12 +14,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlmicro.system.compiling import told_of_compiling
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.printable import shown
 
 if TYPE_CHECKING:
     import rich.progress
+
+_told: list[Callable[[], None]] = []
+
+
+@contextmanager
+def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` whenever a function begins to be compiled inside the block."""
+    _told.append(tell)
+    try:
+        yield
+    finally:
+        _told.remove(tell)
+
+
+def compiles() -> None:
+    """Tell that a function begins to be compiled."""
+    for tell in tuple(_told):
+        tell()
+
 
 QUIET_SECONDS = 2.0
 LINE_SECONDS = 60.0

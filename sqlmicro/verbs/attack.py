@@ -14,8 +14,7 @@ from sqlmicro.attacks.control import Controlled, controlled, refuse_members
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import attacks, find
-from sqlmicro.audits import promised
-from sqlmicro.audits.promised import Promises
+from sqlmicro.audits.verdict import Promises, class_counter, judge_promises
 from sqlmicro.database import attach
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -65,7 +64,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         made = [(one, rows_of(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         apart = {column.name: "sensitive" for column in found.sensitive}
         apart |= {column.name: "pseudonym" for column in _pseudonyms(found.releases[0])}
-        verdict = promised.measured(
+        verdict = judge_promises(
             found.releases[0].release.columns, found.record.promises if found.record else Promises(),
             _counter(found.releases[0]), apart=apart, unit=", ".join(found.options.person),
         )  # fmt: skip
@@ -169,14 +168,14 @@ def _counter(attacked: AttackedRelease) -> Callable[[Sequence[Column]], int]:
     """Return what counts the records of the smallest class of the release, or the persons where these are sought."""
     warehouse, release = attacked.warehouse, attacked.release
     if not attacked.person or attacked.told_by:
-        return promised.counter(warehouse, release.relation, attacked.told_by)
+        return class_counter(warehouse, release.relation, attacked.told_by)
     taken = {column.name.lower() for column in release.columns}
     name = next(name for n in count() if (name := f"person_{n}") not in taken)
     with_persons = attacked.stage(
         "attack/with_persons.sql", "with_persons", released=release.relation, original=attacked.original.relation,
         columns=release.columns, match=attacked.match, person=attacked.person, number=name,
     )  # fmt: skip
-    return promised.counter(warehouse, with_persons, [Column(name, "BIGINT", name)])
+    return class_counter(warehouse, with_persons, [Column(name, "BIGINT", name)])
 
 
 def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: str) -> Source:

@@ -7,10 +7,8 @@ from dataclasses import replace
 from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.registry import Attack, attacks, find
-from sqlmicro.attacks.row import AttackRow
-from sqlmicro.audits import promised
-from sqlmicro.audits.promised import Promises
+from sqlmicro.attacks.registry import Attack, AttackRow, attacks, find
+from sqlmicro.audits.verdict import Promises, class_counter, judge_promises
 from sqlmicro.database.columns import pick
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
@@ -62,9 +60,7 @@ def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
         large = replace(small, releases=there)
         made = [(one, _made(one, small, large, asked=bool(wanted))) for one in wanted or attacks().values()]
         apart = {column.name: "sensitive" for column in sensitive}
-        verdict = promised.measured(
-            found[0].columns, Promises(), promised.counter(warehouse, found[0].relation), apart=apart
-        )
+        verdict = judge_promises(found[0].columns, Promises(), class_counter(warehouse, found[0].relation), apart=apart)
         return attacking.report_of(small, None, options, made, verdict)
 
 

@@ -12,16 +12,13 @@ from typing import Annotated, Any
 from sqlmicro.attacks import registry
 from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease
 from sqlmicro.attacks.knowledge import UNKNOWN, Knowledge
-from sqlmicro.attacks.registry import Attack, NothingToAttack, attacks
-from sqlmicro.attacks.row import AttackRow
+from sqlmicro.attacks.registry import Attack, AttackRow, NothingToAttack, attacks
 from sqlmicro.audits.inputs import ControlOption
-from sqlmicro.audits.verdict import Verdict
-from sqlmicro.audits.verdict_report import Attacked
+from sqlmicro.audits.verdict import Attacked, Verdict
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database.columns import Column
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
-from sqlmicro.options.engine import EngineChoice
+from sqlmicro.options.common import AttachOption, DbOption, EngineChoice, MachineOptions
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.publish.report import Parameters

@@ -9,8 +9,7 @@ from typing import Annotated
 from sqlmicro.audits import inputs, k_anonymity, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.registry import audits
-from sqlmicro.audits.row import AuditReport, AuditRow, RecordRiskTable, demanded
+from sqlmicro.audits.registry import AuditReport, AuditRow, RecordRiskTable, audits, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation
@@ -22,9 +21,7 @@ from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
-from sqlmicro.options.engine import EngineChoice
-from sqlmicro.options.other_releases import AuditedWith, WithOptions
+from sqlmicro.options.common import AttachOption, AuditedWith, DbOption, EngineChoice, MachineOptions, WithOptions
 from sqlmicro.options.params import Param
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.registry import late

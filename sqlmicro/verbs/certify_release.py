@@ -9,14 +9,12 @@ from typing import Annotated
 
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import DbOption
+from sqlmicro.options.common import DbOption, LedgerOption
 from sqlmicro.options.params import Param
-from sqlmicro.options.past import LedgerOption
 from sqlmicro.publish import certificate, ledger_file
-from sqlmicro.publish.certificate import Certificate, Certified
-from sqlmicro.publish.signature import signature
+from sqlmicro.publish.certificate import Certificate, Certified, signature
 from sqlmicro.registry import late
-from sqlmicro.system import scratch, whole_files
+from sqlmicro.system import moves, scratch
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
@@ -71,7 +69,7 @@ def certify_release_values(options: CertifyReleaseOptions, progress: Progress) -
             )
         made = _written(path, told, file, options)
         if rows is not None and file is not None:
-            whole_files.write("--rows-to", rows, file.read_bytes(), overwrite=options.overwrite)
+            moves.write("--rows-to", rows, file.read_bytes(), overwrite=options.overwrite)
         return made
 
 
@@ -82,13 +80,13 @@ def _written(path: Path, told: Certificate, file: Path | None, options: CertifyR
     if not options.key:
         if options.overwrite:
             beside.unlink(missing_ok=True)
-        whole_files.write("--to", path, text, overwrite=options.overwrite)
+        moves.write("--to", path, text, overwrite=options.overwrite)
         return Certified(options.to, None, None, told)
-    whole_files.write("--to", beside, signature(text, options.key), overwrite=options.overwrite)
+    moves.write("--to", beside, signature(text, options.key), overwrite=options.overwrite)
     signer = late("sqlmicro.verify", "signer")(text, beside, None, True)
     if file is not None:
         late("sqlmicro.verify", "check")(file, late("sqlmicro.verify", "certificate")(text.decode()))
-    whole_files.write("--to", path, text, overwrite=options.overwrite)
+    moves.write("--to", path, text, overwrite=options.overwrite)
     return Certified(options.to, options.to + ".sig", signer, told)
 
 

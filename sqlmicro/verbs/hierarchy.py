@@ -22,7 +22,7 @@ from sqlmicro.options.common import MachineOptions, SourceOptions
 from sqlmicro.options.params import Param
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.results import DraftedHierarchy
-from sqlmicro.system import whole_files
+from sqlmicro.system import moves
 from sqlmicro.system.progress import Progress
 
 Kind = Literal["intervals", "prefixes", "dates", "frequency"]
@@ -60,7 +60,7 @@ def hierarchy_values(options: HierarchyOptions, progress: Progress) -> DraftedHi
     numbers all between the least and the largest interval are written, whether they occur or not.
     """
     target = Path(options.to)
-    whole_files.refuse("--to", target, options.to, overwrite=options.overwrite)
+    moves.refuse("--to", target, options.to, overwrite=options.overwrite)
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)
@@ -240,4 +240,4 @@ def _write(target: Path, rows: Sequence[Sequence[str]], overwrite: bool) -> None
     """Write the rows to a file that only its owner can read, whole or not at all."""
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
-    whole_files.write("--to", target, text.getvalue().encode(), overwrite=overwrite, mode=0o600)
+    moves.write("--to", target, text.getvalue().encode(), overwrite=overwrite, mode=0o600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from sqlmicro.audits import sql_macros
+from sqlmicro.audits import runner
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.errors import ParameterError
@@ -34,10 +34,10 @@ def macros_values(options: MacrosOptions, progress: Progress) -> MacrosReport:
             must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
-                for _, _, statement in sql_macros.definitions():
+                for _, _, statement in runner.definitions():
                     warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
     return MacrosReport(
         None if options.print else options.db,
-        [MacroReport(call, title) for call, title, _ in sql_macros.definitions()],
-        sql_macros.script() if options.print else None,
+        [MacroReport(call, title) for call, title, _ in runner.definitions()],
+        runner.script() if options.print else None,
     )

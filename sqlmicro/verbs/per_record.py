@@ -10,7 +10,7 @@ from typing import Any
 from sqlmicro.audits import record_risks
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.row import RecordRiskTable
+from sqlmicro.audits.registry import RecordRiskTable
 from sqlmicro.database import risk_tables
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse

@@ -1,4 +1,7 @@
-"""The command `register`: files as a table or view of a database."""
+"""The command `register`: files as a table or view of a database.
+
+The command `profile`: what the columns of a table are.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
-from sqlmicro.database.columns import Column
+from sqlmicro.database.columns import Column, ColumnProfile, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.encodings import guessed, in_utf8
 from sqlmicro.database.files import file_format, reading
-from sqlmicro.database.finding import describe, invented_names, may_read, open_files
+from sqlmicro.database.finding import describe, find_source, invented_names, may_read, open_files
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.reading import CodeForMissing, Understood, codes_for_missing, understood
 from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
-from sqlmicro.options.common import DbOption, MachineOptions, RegisterSettings
+from sqlmicro.identifiers.scan import ProfileReport
+from sqlmicro.options.common import DbOption, MachineOptions, RegionOption, RegisterSettings, SourceOptions
 from sqlmicro.options.reader import ReaderOptions, date_format
 from sqlmicro.reports.results import ReadAs, RegisterReport
 from sqlmicro.system.progress import Progress
@@ -218,3 +226,35 @@ def _persons(warehouse: DuckDBWarehouse, options: RegisterOptions, table: Name) 
         return None
     source = Source(table, options.table, describe(warehouse, table), is_table=True, is_file=False)
     return repeated_persons(warehouse, source, {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileOptions(SourceOptions, RegionOption, MachineOptions, ReaderOptions):
+    """What `sqlmicro profile` takes."""
+
+
+def profile_values(options: ProfileOptions, progress: Progress) -> ProfileReport:
+    """Describe a table's columns and propose a scale and a role for each."""
+
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        source = find_source(warehouse, options.table, options)
+        warehouse.seal()
+        found = scan.profiles(warehouse, source, options.region)
+        persons = repeated_persons(warehouse, source, {profile.column: profile.seen for profile in found})
+        return scan.report(options.table, found, persons, _of_person(warehouse, source, found, persons))
+
+
+def _of_person(
+    warehouse: Warehouse, source: Source, found: Sequence[ColumnProfile], persons: RepeatedPersons | None
+) -> list[Column]:
+    """Return the columns without missing values that have one value in all rows of each person."""
+    if persons is None:
+        return []
+    keys = pick(source.columns, persons.columns, "--person")
+    columns = [profile.column for profile in found if profile.column not in keys and not profile.nulls]
+    with read_once(warehouse, source) as staged:
+        ((_, _, _, *differing),) = warehouse.rows(
+            "load/dependent_columns.sql", relation=staged.relation, keys=keys, columns=columns, every=1
+        )
+    return [column for column, units in zip(columns, differing, strict=True) if not units]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.row import AuditRow, Status
+from sqlmicro.audits.registry import AuditRow, Status
 from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.columns import Column, names_of
@@ -24,7 +24,7 @@ from sqlmicro.database.templates import Name, Select, select
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
-from sqlmicro.options.other_releases import AuditedWith
+from sqlmicro.options.common import AuditedWith
 from sqlmicro.options.reader import AS_FOUND
 from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system import secrets

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sqlmicro.attacks import sampled
-from sqlmicro.attacks.homogeneity import all_alike
+from sqlmicro.attacks import attacked
+from sqlmicro.attacks.inference import all_alike
 from sqlmicro.attacks.key_replay import best_of
 from sqlmicro.attacks.registry import attacks, wilson
 from sqlmicro.verbs import rehearsal
@@ -127,5 +127,5 @@ def test_every_attack_names_its_source_and_its_templates() -> None:
     # What the verdict is counted on, the attack on what joins, who is linked, and people who are held out.
     counted = {"attack/with_persons.sql", "attack/with_pseudonyms.sql", "attack/linked.sql", *rehearsal.TEMPLATES}
     # And targets that are drawn on Spark.
-    counted |= set(sampled.TEMPLATES)
+    counted |= set(attacked.TEMPLATES)
     assert {name for name in known if name.startswith("attack/")} <= used | counted

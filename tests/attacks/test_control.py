@@ -15,14 +15,13 @@ from databases import opened
 from world import Workbench
 
 import sqlmicro
-from sqlmicro.attacks import learned, membership, singling_out
+from sqlmicro.attacks import criteria, learned, membership
+from sqlmicro.attacks.attacked import Features
 from sqlmicro.attacks.control import Controlled, controlled, residual
-from sqlmicro.attacks.features import Features
+from sqlmicro.attacks.criteria import Conditions, _linked, _met
 from sqlmicro.attacks.inference import read_off
-from sqlmicro.attacks.linkability import _linked
 from sqlmicro.attacks.membership import area, told_at
 from sqlmicro.attacks.neighbours import groups, nearest
-from sqlmicro.attacks.singling_out import Conditions, _met
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
@@ -558,10 +557,10 @@ def test_conditions_are_chosen_by_others_than_are_measured(monkeypatch: pytest.M
     """Of one family the first half singles out a member each, and the others nobody; of the rest none does."""
     beside = SimpleNamespace(members=10, how="given")
     for name in ("_released", "_drawn", "_fewest"):
-        monkeypatch.setattr(singling_out, name, lambda *_: None)
-    monkeypatch.setattr(singling_out, "_people", lambda _: np.zeros((20, 1)))
+        monkeypatch.setattr(criteria, name, lambda *_: None)
+    monkeypatch.setattr(criteria, "_people_beside", lambda _: np.zeros((20, 1)))
     counts = iter([np.zeros(40, int), np.repeat([1, 0], 20), np.zeros(40, int)])
-    monkeypatch.setattr(singling_out, "_met", lambda *_: (next(counts), np.zeros(40, int)))
+    monkeypatch.setattr(criteria, "_met", lambda *_: (next(counts), np.zeros(40, int)))
     monkeypatch.setattr(np.random, "default_rng", lambda _: SimpleNamespace(permutation=np.arange))
-    found = singling_out.singling_out(SimpleNamespace(controlled=beside))  # type: ignore[arg-type]
+    found = criteria.singling_out(SimpleNamespace(controlled=beside))  # type: ignore[arg-type]
     assert (found.rate, found.n, found.detail.chosen) == (0.0, 20, "about the released value")

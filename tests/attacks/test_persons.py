@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import sqlmicro
-from sqlmicro.attacks.homogeneity import Alike
+from sqlmicro.attacks.attacked import Persons
+from sqlmicro.attacks.inference import Alike
 from sqlmicro.attacks.linkage import measured
-from sqlmicro.attacks.persons import Persons
 
 from . import naive
 from .conftest import Attack

@@ -10,7 +10,7 @@ import pytest
 from databases import opened
 
 import sqlmicro
-from sqlmicro.attacks.overlaps import Classes, overlaps
+from sqlmicro.attacks.totals import Classes, overlaps
 from sqlmicro.errors import InputError
 
 from .conftest import Attack

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sqlmicro.audits.k_anonymity import ClassSizes
-from sqlmicro.audits.registry import audits
-from sqlmicro.audits.row import AuditRow
+from sqlmicro.audits.registry import AuditRow, audits
 from sqlmicro.database.templates import all_templates
 
 from .conftest import Audit

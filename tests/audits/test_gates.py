@@ -13,8 +13,7 @@ import pytest
 from command import run
 
 import sqlmicro
-from sqlmicro.audits.registry import audits, gates
-from sqlmicro.audits.row import AuditRow
+from sqlmicro.audits.registry import AuditRow, audits, gates
 
 PERSONS = {
     "id": ("INTEGER", list(range(12))),

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlmicro.audits import classes, k_anonymity, runner
+from sqlmicro.audits import k_anonymity, registry, runner
 from sqlmicro.audits.audited import AuditedRelease, Nulls
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import find_source
@@ -158,10 +158,10 @@ def measured(found: AuditedRelease) -> dict[str, Figures]:
             sizes[number][records, size] += 1
     figures = {"k": sizes, "risk": _measured(found, "individual_risk", weighted_cells=found.weighted_cells)}
     for column in found.sensitive:
-        members, shares = found.members(column), classes.shares(found, column)
+        members, shares = found.members(column), registry.shares(found, column)
         closeness = {"shares": shares}
         if column.name == "income":
-            closeness |= {"reference": classes.reference(found, column), "value": column}
+            closeness |= {"reference": registry.reference(found, column), "value": column}
         distance = "closeness_numeric" if column.name == "income" else "closeness_nominal"
         figures |= {
             f"distinct {column.name}": _measured(found, "distinct_values", members=members),

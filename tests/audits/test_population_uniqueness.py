@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sqlmicro
-from sqlmicro.audits.uniqueness import Estimates, estimates
+from sqlmicro.audits.population_uniqueness import Estimates, estimates
 from sqlmicro.errors import ParameterError
 
 from .conftest import Audit

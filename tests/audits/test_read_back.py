@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import sqlmicro
-from sqlmicro.audits import sql_macros
+from sqlmicro.audits import runner
 
 ODD = """CREATE TABLE odd AS SELECT
   i, (i * 7919 % 101)::DOUBLE AS x,
@@ -124,7 +124,7 @@ def test_macros_do_not_follow_the_default_collation() -> None:
         connection.execute("CREATE TABLE release AS SELECT unnest(['Bob', 'BOB', 'bob']) AS name")
         connection.execute("SET default_collation = 'NOCASE'")
         assert connection.execute("SELECT count(*) FROM (SELECT name FROM release GROUP BY name)").fetchall() == [(1,)]
-        connection.execute(sql_macros.script())
+        connection.execute(runner.script())
         assert connection.execute("FROM sm_k_anonymity('release', ['name'])").fetchall() == [(1, 3, 3, 3)]
 
 

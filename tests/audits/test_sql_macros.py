@@ -14,7 +14,7 @@ import pytest
 from databases import insert, opened
 
 import sqlmicro
-from sqlmicro.audits import sql_macros
+from sqlmicro.audits import runner
 from sqlmicro.database.templates import root
 
 from . import naive, naive_persons
@@ -26,7 +26,7 @@ NAMES = ["land", 'net "income"', "n", "q", "cols", "tbl", "size"]
 @pytest.fixture
 def shell() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
-        connection.execute(sql_macros.script())
+        connection.execute(runner.script())
         yield connection
 
 
@@ -214,19 +214,19 @@ def test_names_are_looked_up_and_never_run(shell: duckdb.DuckDBPyConnection, mac
 def test_the_command_installs_them(workbench: Any) -> None:
     db = workbench.make({"x": ("INTEGER", [1, 1, 2])})
     found = sqlmicro.macros(db=db)
-    assert len(found["macros"]) == len(sql_macros.ORDER)
+    assert len(found["macros"]) == len(runner.ORDER)
     with opened(db, read_only=True) as connection:
         assert connection.execute("FROM sm_k_anonymity('records', ['x'])").fetchall() == [(1, 2, 3, 1)]
     sqlmicro.macros(db=db)
-    assert sqlmicro.macros(print=True)["script"] == sql_macros.script()
+    assert sqlmicro.macros(print=True)["script"] == runner.script()
     with pytest.raises(sqlmicro.SqlmicroError, match="a database file is needed"):
         sqlmicro.macros()
 
 
 def test_every_file_is_a_macro_and_in_the_index() -> None:
-    assert sorted(sql_macros.ORDER) == sorted(path.stem for path in (root() / "macros").glob("*.sql"))
+    assert sorted(runner.ORDER) == sorted(path.stem for path in (root() / "macros").glob("*.sql"))
     index = (root() / "README.md").read_text(encoding="utf-8")
-    for call, title, _ in sql_macros.definitions():
+    for call, title, _ in runner.definitions():
         assert f"| `{call}` | {title} |" in index
 
 

@@ -15,7 +15,7 @@ from world import entry, execute, refused
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.other_releases import AuditedWith
+from sqlmicro.options.common import AuditedWith
 from sqlmicro.verbs import with_releases
 
 ODD = 'net "income"'

@@ -16,7 +16,7 @@ from _measure import Measure, emit
 import sqlmicro
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.attacking import AttackOptions
-from sqlmicro.verbs.criteria import criteria_values
+from sqlmicro.verbs.report import criteria_values
 
 DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[2].parent / "shared" / "data")
 RELEASES = {

@@ -24,7 +24,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 import sqlmicro as sm
-from sqlmicro.attacks import published
+from sqlmicro.attacks import linkage
 from sqlmicro.mask import noise
 from sqlmicro.missing.standardise import steady
 
@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--exact", action="store_true")
     given = parser.parse_args()
     if given.exact:
-        noise.steady = published.steady = lambda covariance: covariance
+        noise.steady = linkage.steady = lambda covariance: covariance
     with sm.open() as session:
         for name in given.sets:
             table = pa.csv.read_csv(given.data / f"{name}.csv")

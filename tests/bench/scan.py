@@ -24,7 +24,7 @@ from _measure import emit  # noqa: E402
 from _schemas import SCHEMAS  # noqa: E402
 from _unseen_schemas import UNSEEN  # noqa: E402
 
-from sqlmicro.identifiers.tables import unique  # noqa: E402
+from sqlmicro.identifiers.foreign_keys import unique  # noqa: E402
 from sqlmicro.jobs.policy import ScanOptions, scan_values, scanned  # noqa: E402
 from sqlmicro.system.progress import Progress  # noqa: E402
 

@@ -9,9 +9,9 @@ from command import run
 
 import sqlmicro as sm
 from sqlmicro.errors import ParameterError
-from sqlmicro.jobs import budget, calibration, laws
+from sqlmicro.jobs import calibration, forecast, laws
 from sqlmicro.jobs.calibration import Calibration, Observation
-from sqlmicro.jobs.expected import Expected
+from sqlmicro.jobs.forecast import Expected
 from sqlmicro.jobs.sizes import Measured, Sizes
 
 NET = 'net "income"'
@@ -81,7 +81,7 @@ def test_what_cannot_be_done_in_time_is_refused_before_the_work(workbench, known
 @pytest.mark.parametrize("text", ["", "5", "5 parsecs", "-5m", "0s", "m5", "5m later", "1e9h", "nan s", "٣"])
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(ParameterError, match="must be a time with its unit"):
-        budget.seconds_of(text)
+        forecast.seconds_of(text)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_two_steps_share_it_and_the_cheaper_step_is_raised_first(known):
     expected = Expected(calibration.read(), steps, (Measured(Sizes(400, 2)),) * 2, Sizes(400, 2), False, None)
 
     def of(seconds):
-        found, told = budget.chosen(expected, None, "so long", seconds)
+        found, told = forecast.chosen(expected, None, "so long", seconds)
         assert found.seconds <= seconds and len(told) == 2
         return found.steps[0].settings["quality"], found.steps[1].settings["effort"]
 

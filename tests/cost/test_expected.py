@@ -6,7 +6,7 @@ import pytest
 from command import run
 
 import sqlmicro as sm
-from sqlmicro.jobs import calibration, expected, laws, sizes
+from sqlmicro.jobs import calibration, forecast, laws, sizes
 from sqlmicro.system import secrets
 
 NAME = 'w\x1b[2J"ard"'
@@ -65,7 +65,7 @@ def test_the_column_that_costs_most_is_named(visits, monkeypatch):
 def test_sizes_of_a_step(visits):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expected.sizes, "of_step", lambda *given: seen.append(sizes_of(*given)) or seen[-1])
+        patch.setattr(forecast.sizes, "of_step", lambda *given: seen.append(sizes_of(*given)) or seen[-1])
         sm.mdav(
             "records", db=visits, columns=["age", NAME], by=["sex"], rest="drop", dry_run=True, rows_are_persons=True
         )
@@ -83,7 +83,7 @@ sizes_of = sizes.of_step
 
 
 def test_a_run_that_compiled_is_not_measured(visits, monkeypatch):
-    told = expected.expected
+    told = forecast.expected
 
     def compiled(run, *given, **more):
         run.warehouse.progress.compiled = True

@@ -9,7 +9,7 @@ from naive_rules import distance
 
 from sqlmicro.audits import runner
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.classes import reference, shares
+from sqlmicro.audits.registry import reference, shares
 from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source

@@ -19,7 +19,7 @@ from command import run as command
 from world import ODD, QUOTED, entry, execute, refused, rows, warehouse
 
 import sqlmicro
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.database import opening, unfinished
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlmicro.audits.missing import BeforeAfter, MissingRates
+from sqlmicro.audits.information_loss import BeforeAfter, MissingRates
 from sqlmicro.reports.disclosure import Counted, class_steps, edges, merged, missing, pooled
 from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.markdown import markdown
-from sqlmicro.reports.numbers import number, plain
+from sqlmicro.reports.language import number, plain
+from sqlmicro.reports.page import markdown
 
 from .conftest import HIGHEST, INCOME, LOWEST, RARE, K, World
 

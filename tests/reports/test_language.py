@@ -34,10 +34,8 @@ from sqlmicro.registry import PROMISES, methods
 from sqlmicro.reports import notebook
 from sqlmicro.reports.charts import shortened
 from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.language import CATALOGUES, Language, has_words, language, places
-from sqlmicro.reports.markdown import markdown
-from sqlmicro.reports.numbers import number, percent, plain
-from sqlmicro.reports.page import html
+from sqlmicro.reports.language import CATALOGUES, Language, has_words, language, number, percent, places, plain
+from sqlmicro.reports.page import html, markdown
 from sqlmicro.system.reporting import as_json, harmless
 from sqlmicro.system.sentences import Said, figure, join, names, say, term
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from sqlmicro.audits.verdict import Verdict
-from sqlmicro.audits.verdict_report import Promised
+from sqlmicro.audits.verdict import Promised, Verdict
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.reports import charts
-from sqlmicro.reports.drawn import Bar, Point, pareto
+from sqlmicro.reports.charts import Bar, Point, pareto
 from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.markdown import escaped, markdown
-from sqlmicro.reports.page import html
+from sqlmicro.reports.page import escaped, html, markdown
 from sqlmicro.reports.sections import sections
 
 from .conftest import CITY, FREQUENT, INCOME, TABLE

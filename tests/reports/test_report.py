@@ -139,7 +139,7 @@ def test_in_place_there_is_no_before(workbench: Workbench) -> None:
 
 @pytest.mark.slow
 def test_a_source_that_is_gone_or_has_changed_is_said(workbench: Workbench) -> None:
-    from sqlmicro.reports.markdown import markdown
+    from sqlmicro.reports.page import markdown
 
     db = workbench.make({"x": ("DOUBLE", [float(i) for i in range(60)])})
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, into="out")

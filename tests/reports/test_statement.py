@@ -18,15 +18,14 @@ from hypothesis import strategies as st
 from world import Workbench, warehouse
 
 import sqlmicro
-from sqlmicro.audits.row import AuditRow, Check
-from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, Verdict, judge
-from sqlmicro.audits.verdict_report import Attacked, Promised
+from sqlmicro.audits.registry import AuditRow, Check
+from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, Attacked, Promised, Verdict, judge
 from sqlmicro.audits.verdict_words import headline, sentence
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.reports import statement
+from sqlmicro.reports import sections as statement
+from sqlmicro.reports.collecting import after_checks
 from sqlmicro.reports.content import Section
 from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.judged import after_checks
 from sqlmicro.reports.recorded import RecordedCheck, _later
 from sqlmicro.reports.risk_sections import result
 from sqlmicro.reports.sections import sections

@@ -19,8 +19,7 @@ from databases import opened
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.publish.report import ReleaseReport
-from sqlmicro.reports.release_text import release
-from sqlmicro.reports.safe_text import safe_distance
+from sqlmicro.reports.release_text import release, safe_distance
 from sqlmicro.safe_method import groupings, method
 from sqlmicro.safe_method.candidates import Candidate
 from sqlmicro.safe_method.meter import Cost, Meter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-from sqlmicro.audits import canonical
+from sqlmicro.audits import audited
 from sqlmicro.database.templates import select
 
 from .case import Case, about, case, col, rel, sql, values
@@ -66,7 +66,7 @@ def of_shares(name, expect):
 
 def forms(*columns):
     """Return columns by how they are compared."""
-    return canonical.forms(columns)
+    return audited.canonical_forms(columns)
 
 
 def shown(**by_form):
@@ -76,7 +76,7 @@ def shown(**by_form):
 
 def classes(relation, expect, columns):
     """Make a case of what every k is counted with: the sizes of the classes on canonical bytes, in one SELECT."""
-    records = canonical.records(rel("released"), columns)
+    records = audited.canonical_records(rel("released"), columns)
     return Case(
         "audit/cell_sizes.sql",
         given={"released": relation},

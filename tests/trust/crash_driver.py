@@ -36,7 +36,7 @@ from sqlmicro.database import templates
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.publish import publish
-from sqlmicro.system import locks
+from sqlmicro.system import scratch
 
 ARGUMENTS = (
     "individual-ranking --table persons --columns income,born --keep sex --drop name,token,grade --k 5 --in-place "
@@ -109,16 +109,16 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
         Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
         os.link = counted(os.link)
-        locks.database_taken = counted(locks.database_taken)
+        scratch.database_taken = counted(scratch.database_taken)
         os.fsync = counted(os.fsync)
-    place = publish.placing.place
+    place = publish.place
 
     def placed(*given: Any) -> None:
         nonlocal counts
         counts = True
         place(*given)
 
-    publish.placing.place = placed
+    publish.place = placed
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell without a terminal may have switched off
     sys.argv = ["sqlmicro", *arguments(folder / "work" / "w.duckdb")]
     sqlmicro.__main__.main()

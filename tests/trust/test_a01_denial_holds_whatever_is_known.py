@@ -14,7 +14,7 @@ import pytest
 from databases import opened
 
 import sqlmicro
-from sqlmicro.attacks.known_sets import KnownSets
+from sqlmicro.attacks.known_columns import KnownSets
 from sqlmicro.audits.deniable import Guesses, Inventions, KnownGuesses, KnownInventions
 from sqlmicro.database.columns import Column
 

@@ -8,8 +8,8 @@ import pytest
 
 import sqlmicro
 from sqlmicro.errors import InputError
-from sqlmicro.identifiers import words
-from sqlmicro.identifiers.words import quotes_name
+from sqlmicro.identifiers import judge
+from sqlmicro.identifiers.judge import quotes_name
 
 GIVEN = ("Anna", "Peter", "Maria", "Jonas", "Julia", "Lukas", "Emma", "David", "Laura", "Thomas", "Sarah", "Nina")
 FAMILY = ("Meyer", "Smith", "Gruber", "Novak", "Rossi", "Garcia", "Silva", "Jensen", "Kowalski", "Dubois", "Brown")
@@ -222,7 +222,7 @@ def test_texts_that_quote_names(text, names):
 def test_a_long_text_is_read_in_one_go(monkeypatch):
     """Each pair of words beside each other is looked at once, however long the text is."""
     looked = []
-    monkeypatch.setattr(words, "_are_a_name", lambda *pair: looked.append(pair))
+    monkeypatch.setattr(judge, "_are_a_name", lambda *pair: looked.append(pair))
     for n in (1_000, 20_000):
         looked.clear()
         assert not quotes_name("Anna went Home and " * n)

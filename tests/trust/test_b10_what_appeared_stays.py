@@ -12,8 +12,8 @@ from command import run
 from databases import opened
 
 import sqlmicro
-from sqlmicro.publish import consult, placing, publish
-from sqlmicro.system import moves, whole_files
+from sqlmicro.publish import consult, publish
+from sqlmicro.system import moves
 
 PERSONS = "id,age\n" + "".join(f"{i},{20 + i % 4}\n" for i in range(24))
 THEIRS = "somebody else's\n"
@@ -51,7 +51,7 @@ def test_a_file_that_appeared_stays(folder: Path, monkeypatch: pytest.MonkeyPatc
     if db:
         with opened(db):
             pass
-    place = {"while it is audited": (publish, "audit_release"), "while it is recorded": (placing, "place"),
+    place = {"while it is audited": (publish, "audit_release"), "while it is recorded": (publish, "place"),
              "at the last moment": (moves, "put")}[when]  # fmt: skip
     before = left(folder)
     with monkeypatch.context() as patched:
@@ -135,14 +135,14 @@ def test_what_is_no_file_is_refused_with_and_without_overwrite(folder: Path, kin
         with pytest.raises(sqlmicro.InputError, match=r"must not exist yet"):
             sqlmicro.hierarchy("draft", table="persons.csv", column="age", to="out.csv", overwrite=overwrite)
     assert left(folder) == before
-    assert whole_files.found(folder / "out.csv") in (whole_files.OTHER, whole_files.FOLDER)
+    assert moves.found(folder / "out.csv") in (moves.OTHER, moves.FOLDER)
 
 
 def test_a_pipe_that_appears_is_not_replaced_either(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after(monkeypatch, publish, "audit_release", lambda: (folder / "out.csv").exists() or os.mkfifo(folder / "out.csv"))
     with pytest.raises(sqlmicro.InputError, match=r"put there meanwhile"):
         released(to="out.csv", overwrite=True)
-    assert whole_files.found(folder / "out.csv") == whole_files.OTHER
+    assert moves.found(folder / "out.csv") == moves.OTHER
 
 
 def test_a_link_to_nothing_is_something(folder: Path) -> None:
@@ -172,10 +172,10 @@ def test_nothing_is_put_where_something_is(tmp_path: Path, monkeypatch: pytest.M
     for made in (new, folder):
         for taken in (place, tmp_path / "empty", tmp_path / "dangling"):
             with pytest.raises(FileExistsError):
-                whole_files.put_new(made, taken)
+                moves.put_new(made, taken)
     assert place.read_text() == THEIRS and new.read_text() == "new" and (folder / "part").exists()
-    whole_files.put_new(new, tmp_path / "free")
-    whole_files.put_new(folder, tmp_path / "free folder")
+    moves.put_new(new, tmp_path / "free")
+    moves.put_new(folder, tmp_path / "free folder")
     assert (tmp_path / "free").read_text() == (tmp_path / "free folder" / "part").read_text() == "new"
     assert not new.exists() and not folder.exists()
 

@@ -17,7 +17,7 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro import verify
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.publish import recounted
 
 ROWS = 50

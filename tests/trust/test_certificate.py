@@ -654,7 +654,7 @@ def test_what_the_audits_miss_is_not_published(
 
     def wrong(*given: Any) -> Any:
         found = real(*given)
-        checks = [sqlmicro.audits.row.Check("k-anonymity", one.columns, 9, one.threshold, True, True)
+        checks = [sqlmicro.audits.registry.Check("k-anonymity", one.columns, 9, one.threshold, True, True)
                   if one.check == "k-anonymity" and one.value is not None else one for one in found.checks]  # fmt: skip
         return recounted.replace(found, checks=checks)
 

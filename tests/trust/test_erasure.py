@@ -22,8 +22,8 @@ import pytest
 from command import run
 
 import sqlmicro
-from sqlmicro.erasure import finder, residue
-from sqlmicro.erasure.finder import Finder
+from sqlmicro.erasure import residue
+from sqlmicro.erasure.residue import Finder
 
 CANARY = b"CANARY-"
 QUICK, FULL = 20_000, 300_000
@@ -151,7 +151,7 @@ def test_a_manifest_that_fails_late_keeps_nothing_from_being_purged(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sqlmicro.system.whole_files.put_new", full)
+    monkeypatch.setattr("sqlmicro.system.moves.put_new", full)
     with pytest.raises(sqlmicro.InputError, match=r"--manifest.*The release is published"):
         in_place(db, manifest=str(folder / "m.json"))
     assert db.read_bytes().count(CANARY) <= 100
@@ -404,10 +404,10 @@ def test_no_purge_goes_with_in_place_only(tmp_path: Path) -> None:
 
 
 def test_a_value_is_found_wherever_the_parts_of_a_file_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finder, "_CHUNK", 80)
+    monkeypatch.setattr(residue, "_CHUNK", 80)
     for begins in range(60, 100):
         (tmp_path / "file").write_bytes(b"." * begins + b"a canary that sings" + b"." * 80)
-        found = finder.Finder([b"a canary that sings"]).find_in_file(tmp_path / "file")
+        found = residue.Finder([b"a canary that sings"]).find_in_file(tmp_path / "file")
         assert (found.patterns, found.times) == ({b"a canary that sings"}, 1)
 
 

@@ -20,9 +20,8 @@ from world import execute, rows, warehouse
 import sqlmicro
 from sqlmicro.cli import app
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.identifiers.judge import by_chance
-from sqlmicro.identifiers.numbers import NUMBERS, THINGS, has_any_form
-from sqlmicro.identifiers.patterns import LEAST, NEEDS, PATTERNS, in_ascii, matching
+from sqlmicro.identifiers.judge import NUMBERS, THINGS, by_chance, has_any_form
+from sqlmicro.identifiers.scan import LEAST, NEEDS, PATTERNS, in_ascii, matching
 
 VISITS = """CREATE TABLE visits AS SELECT
   printf('p%02d.mayer@example.com', i % 60) AS contact,

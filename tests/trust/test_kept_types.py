@@ -11,7 +11,7 @@ from command import run
 from databases import opened
 
 import sqlmicro
-from sqlmicro.publish.published_types import with_enums_as
+from sqlmicro.publish.release import with_enums_as
 
 SECRET, INCOME, QUOTED = "SECRETDIAGNOSIS", 'net "income"', '"net ""income"""'
 ENUMS = {"small_enum", "medium_enum", "large_enum"}

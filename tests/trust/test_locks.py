@@ -21,7 +21,7 @@ import pytest
 import sqlmicro
 from sqlmicro.database import opening
 from sqlmicro.publish import publish
-from sqlmicro.system import locks
+from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
 from .test_crash import held, let_go
@@ -474,7 +474,7 @@ def test_an_attached_database_is_locked_as_late(db: str, tmp_path: Path, monkeyp
     ],
 )
 def test_a_process_is_named_without_its_arguments(text: str, told: str) -> None:
-    assert locks.holder(text) == told
+    assert scratch.holder(text) == told
 
 
 def test_a_name_that_would_clear_the_screen_is_shown_as_it_is_written() -> None:
@@ -484,6 +484,6 @@ def test_a_name_that_would_clear_the_screen_is_shown_as_it_is_written() -> None:
     before = Path("/proc/self/comm").read_bytes().strip()
     libc.prctl(15, b"\x1b[2J", 0, 0, 0)
     try:
-        assert locks.holder(f"held in x (PID {os.getpid()})") == f"{os.getpid()} (\\x1b[2J)"
+        assert scratch.holder(f"held in x (PID {os.getpid()})") == f"{os.getpid()} (\\x1b[2J)"
     finally:
         libc.prctl(15, before, 0, 0, 0)

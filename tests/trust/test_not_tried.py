@@ -14,7 +14,7 @@ from world import Workbench
 import sqlmicro
 from sqlmicro.attacks.registry import attacks
 from sqlmicro.cli import app
-from sqlmicro.reports.markdown import markdown
+from sqlmicro.reports.page import markdown
 from sqlmicro.system.reporting import as_json
 
 CONTROL = "--control TABLE, or to be named with --attack: the release is then rehearsed"

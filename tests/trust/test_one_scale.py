@@ -95,7 +95,7 @@ def test_candidates_are_compared_over_all_that_is_released(db: str) -> None:
 @pytest.mark.slow
 def test_what_was_measured_over_other_columns_is_on_no_map(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pseudonyms are known to nobody: what is left to attack with are the strata, which is no risk to compare."""
-    from sqlmicro.reports.compare_text import compare
+    from sqlmicro.reports.audit_text import compare
 
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "0123456789abcdef-of-the-test")
     options: dict[str, Any] = {"db": db, "columns": ["town"], "by": ["household"], "max_risk": 1.0}

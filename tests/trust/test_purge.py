@@ -21,7 +21,7 @@ from sqlmicro.erasure.purge import PurgeReport, after_publishing
 from sqlmicro.jobs import run as jobs
 from sqlmicro.options.common import DisplayOptions
 from sqlmicro.publish.in_place import InPlace
-from sqlmicro.system import locks
+from sqlmicro.system import scratch
 
 TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2
 
@@ -254,7 +254,7 @@ def test_a_release_in_place_says_that_a_view_quotes_what_it_replaced(tmp_path: P
 @pytest.fixture
 def on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away the locks of open files: what is left are those that end when DuckDB closes the file."""
-    monkeypatch.delattr(locks.fcntl, "F_OFD_SETLK")
+    monkeypatch.delattr(scratch.fcntl, "F_OFD_SETLK")
     monkeypatch.setattr(purge, "_PATIENCE", 0.0)
 
 

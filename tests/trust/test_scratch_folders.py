@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.system import locks, scratch
+from sqlmicro.system import scratch
 
 CANARY = "CANARY-4711"
 NAME = ".sqlmicro.0123456789abcdef"
@@ -164,10 +164,10 @@ def test_where_nothing_can_be_written_the_option_is_named(monkeypatch: pytest.Mo
 def test_a_lock_is_taken_once(tmp_path: Path) -> None:
     (tmp_path / "lock").touch()
     first, second = (os.open(tmp_path / "lock", os.O_RDWR) for _ in range(2))
-    assert locks.taken(first)
-    assert not locks.taken(second)
+    assert scratch.taken(first)
+    assert not scratch.taken(second)
     os.close(first)
-    assert locks.taken(second)
+    assert scratch.taken(second)
     os.close(second)
 
 

@@ -12,7 +12,7 @@ from test_postgres import CHILDREN, OPTIONS, URL, Server, persons, pytestmark, s
 import sqlmicro
 from sqlmicro.database import mirror
 from sqlmicro.database import postgres as server_side
-from sqlmicro.publish import postgres, postgres_checks, postgres_purge
+from sqlmicro.publish import postgres
 
 # For every function of the server that a function in SQL can be like: the same name and types, and nothing as result.
 EVERY_FUNCTION = """
@@ -77,7 +77,7 @@ def released(server: Server) -> tuple[list[str], list[str]]:  # noqa: F811
 
 
 COLUMNS: dict[str, Any] = {"columns": ["age", "income", "born"], "k": 4, "attach": URL}
-MODULES = (server_side, mirror, postgres, postgres_checks, postgres_purge)
+MODULES = (server_side, mirror, postgres, postgres, postgres)
 ASKED = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in MODULES)
 CALLED = sorted(set(re.findall(r"pg_catalog\.(\w+)\(", ASKED)) | {"version", "count"})
 

@@ -16,8 +16,8 @@ from command import run as in_this_process
 import sqlmicro
 from sqlmicro.database import unfinished
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.publish import placing
-from sqlmicro.system import locks, moves
+from sqlmicro.publish import publish as placing
+from sqlmicro.system import moves, scratch
 
 from .test_crash import small_disk
 
@@ -80,7 +80,7 @@ def full(*_: object, **__: object) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(placing, "record"), (unfinished, "note_pending"), (unfinished, "note_recorded"), (locks, "fsync")],
+    [(placing, "record"), (unfinished, "note_pending"), (unfinished, "note_recorded"), (scratch, "fsync")],
 )
 def test_a_failure_leaves_the_old_file_in_place_and_no_record(
     db: Path, old: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str

@@ -18,7 +18,7 @@ from world import rows as query
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, ParameterError
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.cli import app
 from sqlmicro.database.columns import Column
@@ -215,8 +215,7 @@ into = "out"
 
 def test_an_attack_that_gets_further_lowers_the_verdict() -> None:
     """Over all released columns k holds, yet two releases together tell more: amber, by the attack alone."""
-    from sqlmicro.audits.verdict import Verdict
-    from sqlmicro.audits.verdict_report import Attacked, Promised
+    from sqlmicro.audits.verdict import Attacked, Promised, Verdict
     from sqlmicro.audits.verdict_words import told
 
     held = Verdict((Promised(5, ("a",), 5),), ("a",), 5, {})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.registry import audit
-from sqlmicro.audits.row import Detail, Found
+from sqlmicro.audits.registry import Detail, Found, audit
 
 
 @dataclass(frozen=True)
