@@ -41,7 +41,8 @@ class Param:
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
     not quoted in messages. A `share` may be a percentage on the command line. A `later` setting came to a method that
     releases were made with: where it is not given, they draw the same random numbers as before. `part` is what a
-    setting is to the program, whatever its method calls it.
+    setting is to the program, whatever its method calls it. Values that are many are texts; `numbers` may be given as
+    such, too.
     """
 
     help: str
@@ -55,6 +56,7 @@ class Param:
     private: bool = False
     share: bool = False
     later: bool = False
+    numbers: bool = False
     part: Part | None = None
 
 
@@ -135,7 +137,7 @@ class Parameter:
                 raise ParameterError(label, must, quoted(value), nearest(word, self.choices) if word else "")
             return value
         if self.many:
-            if isinstance(value, list | tuple):  # a size or a code may be a number
+            if self.param.numbers and isinstance(value, list | tuple):
                 value = [str(item) if type(item) is int else item for item in value]
             if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
                 got = "something else" if self.param.private else _list_of(value)

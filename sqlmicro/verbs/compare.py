@@ -371,7 +371,9 @@ class Trials:
             whole=True,
         ),
     ] = ("mdav", "microaggregate", "individual-ranking", "safe")
-    k: Annotated[tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5")] = _SIZES
+    k: Annotated[
+        tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5", numbers=True)
+    ] = _SIZES
     columns: Annotated[
         tuple[str, ...],
         Param("Columns to anonymize. Default: all but direct identifiers and weights.", metavar="A,B"),

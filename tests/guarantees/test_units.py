@@ -272,10 +272,10 @@ def test_a_class_has_k_households_where_it_has_columns_of_theirs() -> None:
             return {"counted": np.array([5, 5, 9, 7])}
 
     given: Any = SimpleNamespace(
-        part=SimpleNamespace(households=SimpleNamespace(members=None)), warehouse=Members(), relation=None
+        demand=SimpleNamespace(households=SimpleNamespace(members=None)), warehouse=Members(), relation=None
     )
     (found,) = with_households(given, Rules(K)).sensitive
     assert found.limits == (Distinct(K),)
     assert found.codes.tolist() == [0, 0, 2, 1]
-    given.part.households = None
+    given.demand.households = None
     assert not with_households(given, Rules(K)).sensitive

@@ -31,7 +31,7 @@ from sqlmicro.identifiers import scan
 from sqlmicro.jobs import calibration, run
 from sqlmicro.registry import methods
 from sqlmicro.system.progress import Progress
-from sqlmicro.verbs import series as series_verb
+from sqlmicro.verbs import ledger as series_verb
 
 from . import outsider
 from .outsider import BITS, NOBODY, Row
