@@ -9,7 +9,10 @@ from typing import Any
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import Language, language, percent
 from sqlmicro.reports.text import line
-from sqlmicro.system.sentences import figure, names, say, term
+from sqlmicro.system.sentences import figure, join, names, say, term
+
+_LITTLE, _MUCH = 5.0, 20.0
+"""Percent of the variation of numbers up to which little is lost, and beyond which much."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def verdict(facts: Facts) -> tuple[str, str]:
 
 
 def tiles(facts: Facts) -> list[tuple[str, str, str]]:
-    """Return the three figures of the first screen: label, value, what it means."""
+    """Return the three figures of the first screen: label, value, what it means, and how it is to be judged."""
     k, loss = facts.verdict.k_released, facts.loss.il
     attacks = facts.attacks
     made = facts.verdict.attack
@@ -59,9 +62,12 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
         rate = percent(highest.rate)
         linkage = (
             say("Strongest attack"), say("at most {rate}", rate=rate) if facts.attacks_assume else rate,
-            say("of {n:,} tries of {attack} were right; it knows {columns}. By chance it would be {chance}.",
-                n=highest.n, attack=term(highest.name), columns=names(facts.attacked, 8, say("none")),
-                chance=percent(highest.chance)),
+            join([
+                say("of {n:,} tries of {attack} were right; it knows {columns}. By chance it would be {chance}.",
+                    n=highest.n, attack=term(highest.name), columns=names(facts.attacked, 8, say("none")),
+                    chance=percent(highest.chance)),
+                _attack_judged(facts),
+            ]),
         )  # fmt: skip
     else:
         linkage = (
@@ -81,10 +87,54 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
         else say("records in the class of the rarest combination of values of {columns}", columns=columns)
     )  # fmt: skip
     return [
-        (say("Smallest class"), say("unknown") if k is None else figure(k, ","), rarest),
-        (say("Information loss"), say("unknown") if loss is None else percent(loss / 100), lost),
+        (
+            say("Smallest class"),
+            say("unknown") if k is None else figure(k, ","),
+            join([rarest, _class_judged(facts)], ". "),
+        ),
+        (
+            say("Information loss"),
+            say("unknown") if loss is None else percent(loss / 100),
+            join([lost, _loss_judged(loss)]),
+        ),
         linkage,
     ]
+
+
+def _promised(facts: Facts) -> int:
+    return max((promise.k for promise in facts.verdict.promised), default=0)
+
+
+def _class_judged(facts: Facts) -> str:
+    """Say whether the smallest class is as large as was promised."""
+    k, promised = facts.verdict.k_released, _promised(facts)
+    if k is None or not promised:
+        return ""
+    if k >= promised:
+        return say("That is what was promised: {k:,} or more.", k=promised)
+    return say("That is fewer than was promised: {k:,}.", k=promised)
+
+
+def _loss_judged(loss: float | None) -> str:
+    """Say how much of the numbers is lost, in a word; the limits are ours."""
+    if loss is None:
+        return ""
+    if loss <= _LITTLE:
+        return say("That is little.")
+    if loss <= _MUCH:
+        return say("That is more than a little: compare the columns below.")
+    return say("That is much: see below which columns are still of use.")
+
+
+def _attack_judged(facts: Facts) -> str:
+    """Say whether the strongest attack gets further than the k that was promised allows."""
+    made, promised = facts.verdict.attack, _promised(facts)
+    if made is None or not promised:
+        return ""
+    most = percent(max(1 / promised, made.chance))
+    if made.beats(promised):
+        return say("That is more than k = {k:,} allows: {most}.", k=promised, most=most)
+    return say("That is within what k = {k:,} allows: {most}.", k=promised, most=most)
 
 
 def report(found: Facts) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from sqlmicro.audits.verdict import Promised, Verdict
+from sqlmicro.audits.verdict import Attacked, Promised, PromiseReport, Verdict
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.reports import charts
 from sqlmicro.reports.charts import Bar, Point, pareto
+from sqlmicro.reports.content import tiles
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.page import escaped, html, markdown
 from sqlmicro.reports.sections import sections
@@ -243,3 +244,24 @@ def test_the_verdict_is_the_first_thing(tree: Tree, found: Facts) -> None:
     assert "k = 3 NOT held" in html(broken)
     assert "occurs in 2 records only" in html(broken)
     assert TABLE in tree.all("header")[0]["text"]
+
+
+def test_every_figure_of_the_first_screen_is_judged(found: Facts) -> None:
+    """By what was promised: k = 4 allows one try in four."""
+    told = found.verdict
+    promise = [PromiseReport(4, ["age"], 4)]
+
+    def judged(low: float, smallest: int, il: float | None) -> list[str]:
+        attack = Attacked(found.attacks[0].name, low, low, 0.01, 1000, False)
+        verdict = replace(told, k_released=smallest, promised=promise, attack=attack)
+        facts = replace(found, verdict=verdict, loss=replace(found.loss, il=il))
+        return [meaning.rpartition("That is ")[2] for _, _, meaning in tiles(facts)]
+
+    assert judged(0.249, 4, 4.9) == ["what was promised: 4 or more.", "little.", "within what k = 4 allows: 25.0 %."]
+    assert judged(0.251, 3, 19.9) == [
+        "fewer than was promised: 4.", "more than a little: compare the columns below.",
+        "more than k = 4 allows: 25.0 %.",
+    ]  # fmt: skip
+    assert judged(0.2, 5, 54.0)[1] == "much: see below which columns are still of use."
+    nothing = replace(found, verdict=replace(told, promised=[], attack=None), loss=replace(found.loss, il=None))
+    assert not any("That is " in meaning for _, _, meaning in tiles(nothing))
