@@ -58,8 +58,9 @@ def test_a_value_that_stands_alone_takes_the_next_one_with_it() -> None:
 def test_edges_are_few_round_numbers_between_the_quantiles(low: float, width: float) -> None:
     found = edges(low, low + width)
     assert 4 <= len(found) <= 12
-    assert low - 1e-9 * abs(low) <= found[0]
-    assert found[-1] <= low + width + 1e-9 * abs(low + width)
+    rounding = 1e-9 * max(abs(low), width)
+    assert low - rounding <= found[0]
+    assert found[-1] <= low + width + rounding
     step = found[1] - found[0]
     assert f"{step:.3e}"[0] in "1259"  # 9.999e-01 is a step of 1
 
