@@ -110,10 +110,13 @@ def registered(report: RegisterReport) -> str:
         *([table(read, ["read as", "", "to say otherwise"])] if any(o.guessed for o in report.read_as) else []),
         table([[kind, ", ".join(names)] for kind, names in kinds.items()], ["type", "columns"]),
     ]
-    lines += [textwrap.fill(f"open: {text}", width(), subsequent_indent="      ") for text in report.open]
+    lines += [
+        textwrap.fill(f"open: {text}", width(), subsequent_indent="      ", break_on_hyphens=False)
+        for text in report.open
+    ]
     who = report.persons
     if who is not None:
-        lines.append(textwrap.fill(f"rows: {who.told}", width(), subsequent_indent="      "))
+        lines.append(textwrap.fill(f"rows: {who.told}", width(), subsequent_indent="      ", break_on_hyphens=False))
     if who is None or not who.others:
         of = ["--person", ",".join(who.columns)] if who is not None else []
         lines.append("next  " + shlex.join(["sqlmicro", "safe", "--db", report.db, "--table", report.table, *of]))
