@@ -222,7 +222,7 @@ def test_three_releases_or_more_are_told_in_a_table(tmp_path: Path) -> None:
     job = "".join(
         f'[[table]]\nname = "{name}"\ndrop = ["person_id"]\n'
         '[[table.step]]\ndo = "mdav"\ncolumns = ["age", "size"]\nk = 3\n'
-        '[[table.step]]\ndo = "publish"\n'
+        '[[table.step]]\ndo = "publish"\noverwrite = true\n'
         for name in ("one", "two", "three")
     )
     (tmp_path / "job.toml").write_text('db = "w.duckdb"\n' + job, encoding="utf-8")
@@ -233,3 +233,7 @@ def test_three_releases_or_more_are_told_in_a_table(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines[1:4]] == ["one_anonymized", "two_anonymized", "three_anonymized"]
     assert all("90 of 90" in line and "k = 3 held" in line and "IL " in line for line in lines[1:4])
     assert lines[-1].split()[0] == "more" and len(lines) <= 25
+    rehearsed = run("run", "job.toml", "--dry-run", cwd=tmp_path).stdout
+    assert rehearsed.startswith("would be published  "), "nothing is called published that is not"
+    compared = run("run", "job.toml", "--dry-run", "--diff", cwd=tmp_path).stdout
+    assert compared.count("* changed, - suppressed.") == 3, "a preview that was asked for is shown"

@@ -13,7 +13,7 @@ from sqlmicro.database.column_names import Whose, is_household, says, whose
 from sqlmicro.database.columns import ColumnProfile
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.templates import statement
+from sqlmicro.database.templates import Name, statement
 from sqlmicro.database.views import View, views
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import foreign_keys
@@ -101,10 +101,19 @@ class Scanned:
         Of such a table k would count rows, or what they refer to: a person may have several of either. Where keys are
         kept, k is counted over the joins, which know the persons.
         """
-        if self.joined or self.persons[at]:
-            return None
-        of_rows = (key for key in self.keys if key.child == at and self.persons[key.parent])
-        return next(of_rows, None)
+        return next((key for key in self.nearest_first if key.child == at), None)
+
+    @cached_property
+    def nearest_first(self) -> list[FoundKey]:
+        """The keys of `through`: the rows that one refers to say whose they are, or do so by a key before it."""
+        if self.joined:
+            return []
+        found: dict[int, FoundKey] = {}
+        reached = {at for at, keys in enumerate(self.persons) if keys}
+        while new := {k.child: k for k in reversed(self.keys) if k.parent in reached and k.child not in reached}:
+            found |= new
+            reached |= new.keys()
+        return [*found.values()]
 
     def repeated(self, at: int) -> PersonKey | None:
         """Return the key of the persons of a table who have several rows: of those that the rows are about, if any."""
@@ -220,7 +229,7 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
         *(comment("DECIDE: tables and views that are not released. Is one of them about persons?") if left else []),
         *listed("leave_out", left),
     ]
-    through = [key for at in others if (key := scanned.through(at)) is not None]
+    through = [key for key in scanned.nearest_first if key.child in others]
     if through:
         lines += ["", *comment(_THROUGH), *(line for key in through for line in _view_of(scanned, key))]
     keys = [key for at in released for key in scanned.keys_of(at)]
@@ -245,14 +254,21 @@ def _why_left_out(scanned: Scanned, at: int) -> str:
 
 
 def _view_of(scanned: Scanned, key: FoundKey) -> list[str]:
-    """Return the view that says whose the rows of a table are, as a comment."""
+    """Return the view that says whose the rows of a table are, as a comment; it may read the view of another one."""
     child, parent = (scanned.tables[at].source.relation._replace(catalog="") for at in (key.child, key.parent))
-    person = scanned.repeated(key.parent) or scanned.persons[key.parent][0]
+    last = key.parent
+    while (further := scanned.through(last)) is not None:
+        last = further.parent
+    person = scanned.repeated(last) or scanned.persons[last][0]
     text = statement(
-        _VIEW, made=child._replace(table=f"{child.table}_of_persons"), person=person.column, child=child, parent=parent,
-        on=[*zip(key.columns, key.to, strict=True)],
+        _VIEW, made=_of_persons(child), person=person.column, child=child,
+        parent=parent if last == key.parent else _of_persons(parent), on=[*zip(key.columns, key.to, strict=True)],
     )  # fmt: skip
     return comment(f"{text};")
+
+
+def _of_persons(table: Name) -> Name:
+    return table._replace(table=f"{table.table}_of_persons")
 
 
 def _why_no_view(view: View) -> str:

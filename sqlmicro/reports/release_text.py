@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.registry import Check
 from sqlmicro.erasure.purge import Purging
@@ -21,6 +21,9 @@ from sqlmicro.reports.text import figure, line, some, table, width
 from sqlmicro.safe_method.compare import Compared
 from sqlmicro.safe_method.distance import Deviations, SafeDistance
 from sqlmicro.safe_method.means import ShiftedMeans
+
+if TYPE_CHECKING:
+    from sqlmicro.reports.done import ReleasingJobs
 
 
 def brief(report: ReleaseReport) -> str:
@@ -45,19 +48,18 @@ def brief(report: ReleaseReport) -> str:
     return "\n".join([*lines, line("more", f"{more}, groups and seconds: --details")])
 
 
-def summary(reports: Sequence[ReleaseReport]) -> str:
+def summary(job: ReleasingJobs) -> str:
     """Return several releases in a table, and below it what asks for a decision, and what failed."""
-    rows = [[_target(one), _rows(one), one.verdict.headline, _loss_in_short(one)] for one in reports]
-    lines = [table(rows, ["published", "rows", "protects", "loss"])]
-    for one in reports:
-        warnings = (note.partition(": ")[2] for note in one.notes if note.startswith("warning: "))
-        lines += [line("warning", f"{one.source}: {text}") for text in warnings]
-    lines += [part for one in reports if one.passed is False for part in ("", brief(one))]
+    rows = [[one.target or "not yet", _rows(one), one.verdict.headline, _loss_in_short(one)] for one in job.tables]
+    rehearsed = any(one.dry_run for one in job.tables)
+    lines = [table(rows, ["would be published" if rehearsed else "published", "rows", "protects", "loss"])]
+    for one in job.tables:
+        for note in (note for note in one.notes if note.startswith(_DECIDE)):
+            label = "warning" if note.startswith("warning") else "note"
+            lines.append(line(label, f"{one.source}: {note.removeprefix('warning: ')}"))
+        lines += _purged(one.purging) if one.purging and not one.purging.purged else []
+        lines += ["", brief(one)] if one.passed is False else []
     return "\n".join([*lines, line("more", "each release in full: --details")])
-
-
-def _target(report: Route) -> str:
-    return report.target or report.draft or "not yet"
 
 
 def _loss_in_short(report: ReleasedRows) -> str:
@@ -66,7 +68,8 @@ def _loss_in_short(report: ReleasedRows) -> str:
     return f"SAFE distance {report.safe_distance:.3g}" if report.safe_distance is not None else ""
 
 
-_TOLD = ("warning: ", "dropped", "released as they are", "--nulls", "not erased", "k counts")
+_DECIDE = ("warning: ", "not erased", "k counts")
+_TOLD = (*_DECIDE, "dropped", "released as they are", "--nulls")
 """How notes begin that ask for a decision, or say what became of columns."""
 
 

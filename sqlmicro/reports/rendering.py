@@ -36,37 +36,36 @@ RENDER: dict[str, Callable[[], Write]] = {
     "Preview": lambda: late("sqlmicro.reports.release_text", "preview"),
 }
 """By the name of the class of a report, what loads what writes it: no report needs the others."""
-_BRIEF: dict[str, Callable[[], Write]] = {"ReleaseReport": lambda: late("sqlmicro.reports.release_text", "brief")}
-
-
+_BRIEF: dict[str, Callable[[], Write]] = {
+    "ReleaseReport": lambda: late("sqlmicro.reports.release_text", "brief"),
+    "ReleasingJobs": lambda: late("sqlmicro.reports.release_text", "summary"),
+}
 _SEVERAL = 3
 """So many releases are told in a table where it is to be brief."""
 
 
 def rendered(report: object, *, brief: bool = False) -> str:
-    """Return a report as text, of a release what matters most where it is to be brief.
+    """Return a report as text, of releases what matters most where it is to be brief.
 
     That of a job file has a part for every step that is a command of its own.
     """
 
-    several = getattr(report, "tables", None)
-    if brief and type(report).__name__ == "ReleasingJobs" and several is not None and len(several) >= _SEVERAL:
-        before = [rendered(step.report) for step in getattr(report, "before", ())]
-        return "\n\n".join([*before, late("sqlmicro.reports.release_text", "summary")(harmless(several))])
-
     def write(part: object) -> Write:
         name = type(part).__name__
-        return (_BRIEF.get(name, RENDER[name]) if brief else RENDER[name])()
+        return (_BRIEF[name] if brief and name in _BRIEF else RENDER[name])()
 
-    return "\n\n".join(write(part)(harmless(part)) for part in _parts(report))
+    return "\n\n".join(write(part)(harmless(part)) for part in _parts(report, brief=brief))
 
 
-def _parts(report: Any) -> list[object]:
+def _parts(report: Any, *, brief: bool) -> list[object]:
     match type(report).__name__:
         case "ReleasingJob":
-            return [*(step.report for step in report.before), *_parts(report.release)]
+            return [*(step.report for step in report.before), *_parts(report.release, brief=brief)]
         case "ReleasingJobs":
-            released = [part for release in report.tables for part in _parts(release)]
+            previews = [release.preview for release in report.tables if release.preview]
+            if brief and len(report.tables) >= _SEVERAL and not previews:
+                return [*(step.report for step in report.before), report]
+            released = [part for release in report.tables for part in _parts(release, brief=brief)]
             return [*(step.report for step in report.before), *released]
         case "LookingJob":
             return [step.report for step in report.results]
