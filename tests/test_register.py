@@ -137,8 +137,10 @@ def test_codes_that_may_stand_for_missing_values_are_left_open(tmp_path: Path) -
         ("cp1252", "Jörg Müller,Zoë Weiß,Anna Jäger,Kurt Öztürk"), ("cp850", "Jörg Müller,Zoë Weiß,Anna Jäger"),
         ("cp1252", "Hélène Lefèvre,François Noël,garçon à Besançon"), ("cp1252", "José Muñoz,Málaga,señor"),
         ("cp1252", "Åse Jørgensen,Ærø,København"), ("cp1252", "O’Brien “here”,£ 5"),
+        ("cp1252", "• one ™,… two ®,© 2020 ×"),
         ("cp1250", "Łukasz Wałęsa,Łódź,Świętosława ćma"), ("iso-8859-2", "Łukasz Wałęsa,Łódź,Świętosława ćma"),
         ("cp1250", "Jiří Dvořák,Plzeň,Šárka Žižková"), ("iso-8859-2", "Jiří Dvořák,Plzeň,Šárka Žižková"),
+        ("iso-8859-2", "Đurđa Šimić,Čakovec,Žiga"),
         ("cp1251", "Иванов,Мария,Санкт-Петербург"), ("cp866", "Иванов,Мария,Санкт-Петербург"), ("utf-16", "Jörg,Zoë"),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 _OF_DATABASE = {"iso8859-1": "latin-1"}
 """What the database reads itself, by the names that both give it."""
 _PART = 1 << 20
-_FITS, _OF_OLD = 0.7, 0.6
+_FITS = 0.7
 _LOOKED_AT = 64 << 20
 """So many bytes of a file are looked at for its encoding; what comes later is refused where it does not fit."""
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -39,15 +39,15 @@ _LETTERS |= {
     for one, letters in _LETTERS.items()
 }
 _OTHER_ALPHABETS = ("ru", "el")
-_SIGNS = "€£§°²³µ½–—‘“”„…«»ªº¡¿"
+_OPENING = "“„‘«¿¡€£§"
+_SIGNS = "×÷" + "".join(sign for sign in bytes(range(0x80, 0xC0)).decode("cp1252", "ignore") if not sign.isalpha())
+"""Signs that Windows writes, for which older encodings have letters; those that open may stand before a letter."""
 _WRITTEN_IN = {
     "cp1252": "de fr es it pt nl da sv is", "cp1250": "de pl cs sk hu hr ro", "iso8859-2": "de pl cs sk hu hr ro",
     "cp1251": "ru", "cp1254": "de tr", "cp1253": "el", "cp850": "de fr es it pt nl da sv is",
     "cp852": "de pl cs sk hu hr ro", "cp866": "ru",
 }  # fmt: skip
 """Encodings that files are found in, the commonest first, and the languages written in them."""
-_OLD = ("cp850", "cp852", "cp866")
-"""Those of DOS, in which the signs of Windows are letters."""
 
 
 def codec_of(name: str) -> str:
@@ -128,9 +128,9 @@ def _fit(lines: bytes, codec: str, languages: Sequence[str]) -> float:
     letters = max(
         sum((unmixed if one in _OTHER_ALPHABETS else every)[letter] for letter in _LETTERS[one]) for one in languages
     )
-    signs = len(re.findall(rf"’|(?<![A-Za-z])[{_SIGNS}]|[{_SIGNS}](?![A-Za-z])", text))
+    signs = len(re.findall(rf"’|(?<![A-Za-z])[{_OPENING}]|[{_SIGNS}](?![^\W\d_])", text))
     share = (letters + signs) / max(1, sum(not letter.isascii() for letter in text))
-    return 0.0 if share < _FITS else _OF_OLD * share if codec in _OLD else share
+    return share if share >= _FITS else 0.0
 
 
 def in_utf8(

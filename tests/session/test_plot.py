@@ -51,6 +51,14 @@ def test_bars_are_shares_of_the_records_before_and_after() -> None:
         assert drawn[town] == pytest.approx(counts, abs=1.5)
 
 
+def test_no_bar_is_of_fewer_than_k_records() -> None:
+    """A column that is released as it is has its rare values before and after; the picture has them with others."""
+    columns = ["age", 'net "income"']
+    with sm.mdav(people(), columns=columns, keep=["town"], accept_unique=["town"], k=4, seed="1") as release:
+        assert release.arrow().column("town").to_pylist().count("Ur") == 1
+        assert "Ur" not in release.plot("town").svgs["town"]
+
+
 def test_pictures_are_of_the_columns_asked_for_and_stand_alone(tmp_path: Path) -> None:
     with sm.mdav(people(), columns=["age", 'net "income"'], drop=["town"], k=4, seed="1") as release:
         pictures = release.plot()
