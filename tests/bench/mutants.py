@@ -220,7 +220,7 @@ MUTANTS = [Mutant(*one) for one in (
      "reports/brief", "if check.threshold is not None and not check.passed]",
      "if check.threshold is not None and check.passed is False]"),
     ("report: warnings are behind --details", "reports/release_text.py", "reports/brief",
-     '_TOLD = ("warning: ", "dropped"', '_TOLD = ("dropped"'),
+     '_DECIDE = ("warning: ", "not erased"', '_DECIDE = ("not erased"'),
     ("statement: a withdrawn release counts beside it", "reports/recorded.py", "reports/statement",
      "if id_ == number or id_ not in withdrawn}", "if id_ == number or id_}"),
     ("statement: persons that were counted below k were counted", "reports/collecting.py", "reports/statement",
