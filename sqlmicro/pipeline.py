@@ -10,13 +10,15 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any, NoReturn
 
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import levels
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.column_roles import Roles
-from sqlmicro.database.columns import Column, names_of, pick
+from sqlmicro.database.columns import Column, names_of, pick, split_names
 from sqlmicro.database.deniable import Deniable, Kept
 from sqlmicro.database.levels import Level, Part
 from sqlmicro.database.loading import Loaded, Relation, loaded
@@ -30,7 +32,7 @@ from sqlmicro.errors import InputError
 from sqlmicro.group import records
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.registry import Loss, Method, Promise, find, sorted_by
+from sqlmicro.registry import Assurance, Loss, Method, Promise, find, sorted_by
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
 from sqlmicro.scopes import (
     Keep,
@@ -78,10 +80,27 @@ class PlannedStep:
         """The smallest size of a group, 0 for a method that has none."""
         return int(self.method.told("k", self.settings) or 0)
 
+    @cached_property
+    def assured(self) -> Assurance:
+        """What its method promises with these settings."""
+        return self.method.assured(self.settings, self.where)
+
     @property
-    def claim(self) -> Claim:
-        """What the step promises, unless its method promises other columns once it knows the records."""
-        return Claim((*self.columns, *self.by), self.method.promise, Terms(self.k))
+    def claims(self) -> tuple[Claim, ...]:
+        """What the step promises of every class of its columns, or of each set of them that it promises it of."""
+        return self.claims_of(self.columns)
+
+    def claims_of(self, columns: Sequence[Column]) -> tuple[Claim, ...]:
+        """Return what it promises of some of its columns, with its strata."""
+        told, sets = self.assured, [tuple(columns)]
+        if told.blocks is not None:
+            sets = [tuple(pick(columns, split_names([block]), self.where)) for block in told.blocks]
+        elif told.subsets is not None:
+            sets = [*combinations(columns, min(told.subsets, len(columns)))]
+        promise = "record" if told.promise == "block" else told.promise  # of each block by itself
+        kept = self.guarantees if promise in ("record", "column") else NO_GUARANTEE
+        terms = Terms(self.k, kept, told.in_population)
+        return tuple(Claim((*of, *self.by), promise, terms) for of in sets)
 
     def left_as_it_is(self, released: Sequence[Column]) -> tuple[Column, ...]:
         """Return which of the columns that are released the step does nothing to."""
@@ -417,15 +436,19 @@ def _bind(run: Run) -> bool:
 
 
 def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> list[Claim]:
-    """Return what a step promises, with the guarantees of its classes, and k households in those of their columns."""
-    k, promise = planned.k, "record" if planned.method.nests else planned.method.promise
+    """Return what a step promises, compared with the population as it was recoded, and k households in their columns.
+
+    A method that takes the columns of each level by themselves promises nothing of them together in the population.
+    """
+    k, nested, everybody = planned.k, planned.method.nests, outcome.account.everybody
+    apart = not nested and planned.assured.in_population.limits
+    sets = [part.columns for part in parts] if apart else [planned.columns]
+    claims = [
+        replace(claim, terms=replace(claim.terms, everybody=everybody))
+        for columns in sets for claim in planned.claims_of(columns)
+    ]  # fmt: skip
+    promise = "record" if nested else planned.method.promise
     of_households = levels.of_households(parts) if k else []
-    claims = outcome.account.claims or [planned.claim]
-    if planned.guarantees.asked:
-        claims = [
-            replace(one, terms=replace(one.terms, kept=planned.guarantees))
-            if one.promise in ("record", "column") else one for one in claims
-        ]  # fmt: skip
     return [*claims, *(Claim((*own, *planned.by), promise, Terms(k, level=level)) for level, own in of_households)]
 
 
@@ -483,7 +506,7 @@ def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | 
     chosen = account.told if isinstance(account.told, Chosen) else None
     return StepReport(
         planned.method.name, planned.told, [column.name for column in planned.columns],
-        [column.name for column in planned.by], planned.nulls, account.promise or planned.method.promise,
+        [column.name for column in planned.by], planned.nulls, planned.assured.promise,
         account.groups, account.smallest, account.largest, chosen.released if chosen else None,
         chosen.candidates if chosen else [], chosen.number if chosen else None, account.key_fingerprint, above,
         loss.above_optimum if (loss := Loss.of_all(account.losses)) else None,

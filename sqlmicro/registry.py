@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlmicro.options import common
 from sqlmicro.options.catalogue import Catalogue
-from sqlmicro.options.guarantees import GuaranteeOptions
+from sqlmicro.options.guarantees import NO_POPULATION, GuaranteeOptions, InPopulation
 from sqlmicro.options.manifest import Entry
-from sqlmicro.options.params import Parameter, Part, parameters
+from sqlmicro.options.params import Parameter, Part, parameters, split_blocks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,27 @@ _ROUNDING = 1e-9  # of an SSE
 Stage = Literal["group", "safe", "mask"]
 Engine = Literal["numpy", "sql"]
 Promise = Literal["record", "block", "column", "moments", "masked"]
+
+
+@dataclass(frozen=True)
+class Assurance:
+    """What a method promises with its settings: of which of its columns together, and what the population must hold."""
+
+    promise: Promise
+    blocks: tuple[str, ...] | None = None
+    """The names of columns of which it holds together; None: of all."""
+    subsets: int | None = None
+    """It holds of every set of so many columns; None: of all."""
+    in_population: InPopulation = NO_POPULATION
+
+
+Assures = Callable[[Mapping[str, Any], str], Assurance]
+"""Tells what a method promises with its settings; messages begin with the text."""
+
+
+def of_no_column(settings: Mapping[str, Any], where: str) -> Assurance:
+    """Return what a method promises that makes its columns tell nobody who a person is: they are no part of it."""
+    return Assurance("masked", blocks=("",))
 
 
 class Tick(Protocol):
@@ -140,6 +161,16 @@ class Method(Entry):
     sorts: bool = False
     no_series: str = ""
     """Why its nights would tell more together than one does, where they would."""
+    promise_depends: bool = False
+    """Whether its settings decide what it promises: its function has `assures` then, and `promise` is the default."""
+
+    def assured(self, settings: Mapping[str, Any], where: str) -> Assurance:
+        """Return what it promises with some settings; what a kernel groups block by block holds of each block alone."""
+        if self.promise_depends:
+            found: Assurance = vars(self.function)["assures"](settings, where)
+            return found
+        blocks = split_blocks(settings.get("block_attributes") or "") if self.engine == "numpy" else []
+        return Assurance("block", tuple(blocks)) if len(blocks) > 1 else Assurance(self.promise)
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -232,6 +263,7 @@ def method(
     recodes: bool = False,
     sorts: bool = False,
     no_series: str = "",
+    assures: Assures | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -245,10 +277,13 @@ def method(
     values of a column the same value says so (`by_value`): what is constant within a person stays so. One whose classes
     are made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One whose nights
     would tell more together than one of them says why (`no_series`). One that sorts by each of its columns says so
-    (`sorts`): where it has one, the records are numbered in its order, and sorted once.
+    (`sorts`): where it has one, the records are numbered in its order, and sorted once. One whose promise depends on
+    its settings says how (`assures`).
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        if assures is not None:
+            vars(function)["assures"] = assures
         METHODS.add(
             Method(
                 **vars(Entry.of(name, function)),
@@ -267,6 +302,7 @@ def method(
                 recodes=recodes,
                 sorts=sorts,
                 no_series=no_series,
+                promise_depends=assures is not None,
             )
         )
         return function

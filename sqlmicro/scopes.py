@@ -164,9 +164,6 @@ def as_declared(outcome: Outcome, released: Iterable[Column]) -> None:
         account.denied = replace(account.denied, columns=declared)
     for other in account.others.values():
         as_declared(other, released)
-    account.claims = [
-        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in account.claims
-    ]
 
 
 def _spread(warehouse: Warehouse, level: Level, outcome: Outcome) -> None:
@@ -199,7 +196,6 @@ def together(outcomes: Sequence[Outcome], *, nested: bool) -> Outcome:
     accounts = [one.account for one in outcomes]
     account = replace(
         last.account,
-        claims=[claim for one in accounts for claim in one.claims],
         groups=sum(one.groups for one in accounts),
         smallest=min((one.smallest for one in accounts if one.smallest is not None), default=None),
         largest=max((one.largest for one in accounts if one.largest is not None), default=None),

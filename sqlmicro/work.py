@@ -213,10 +213,11 @@ class Rows:
 
 @dataclass
 class Account:
-    """What a method says of its work: `claims` replace what it promises of all its columns, `promise` its name.
+    """What a method says of its work.
 
-    `told` is a dataclass of its own, `losses` are those of its groups, `denied` is what it claims so that its release
-    can be denied, `recoding` what it decided, `others` are the answers that it could have given.
+    `everybody` is the population, recoded as the records were. `told` is a dataclass of its own, `losses` are those of
+    its groups, `denied` is what it claims so that its release can be denied, `recoding` what it decided, `others` are
+    the answers that it could have given.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -224,8 +225,7 @@ class Account:
     smallest: int | None = None
     largest: int | None = None
     losses: list[Loss | None] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    promise: Promise | None = None
+    everybody: Name | None = None
     told: object = None
     denied: Deniable | None = None
     recoding: object = None

@@ -49,6 +49,10 @@ into = "out"
 """
 
 
+HEAD = 'db = "w.duckdb"\ntable = "persons"\nrest = "drop"\n'
+INTO = '[[step]]\ndo = "publish"\ninto = "out"\n'
+
+
 def job(folder: Path, text: str = TWO_STEPS) -> Job:
     path = folder / "job.toml"
     path.write_text(text, encoding="utf-8")
@@ -58,6 +62,38 @@ def job(folder: Path, text: str = TWO_STEPS) -> Job:
 
 def names(columns: Sequence[Column]) -> list[str]:
     return [column.name for column in columns]
+
+
+@pytest.mark.parametrize(
+    ("step", "claimed"),
+    [
+        ('do = "mdav"\ncolumns = ["age", "income"]\nk = 4', [("age income", "record", 4, {})]),
+        ('do = "mdav"\ncolumns = ["age", "income"]\nk = 4\nblock_attributes = "income;age"',
+         [("income", "record", 4, {}), ("age", "record", 4, {})]),
+        ('do = "suppress"\ncolumns = ["age", "sex", "region"]\nk = 4\nsubsets = 2',
+         [("age sex", "record", 4, {}), ("age region", "record", 4, {}), ("sex region", "record", 4, {})]),
+        ('do = "suppress"\ncolumns = ["age", "sex"]\nk = 4\nnulls_match = "wildcard"', [("age sex", "masked", 4, {})]),
+        ('do = "suppress"\ncolumns = ["age"]\nk = 4\nweight = "weight"\nmax_risk = 0.1',
+         [("age", "record", 4, {"max_risk": 0.1})]),
+        ('do = "suppress"\ncolumns = ["age"]\nk = 4\nsensitive = ["sex"]\nmin_l = 2',
+         [("age", "record", 4, {"min_l": 2})]),
+        ('do = "generalize"\ncolumns = ["age"]\nwidth = ["age=5"]', [("age", "masked", 0, {})]),
+        ('do = "generalize"\ncolumns = ["age"]\nuntil_k = 4\npopulation = "all"\nmin_k_map = 6',
+         [("age", "record", 4, {"min_k_map": 6})]),
+        ('do = "mondrian"\ncolumns = ["age"]\nk = 4\npopulation = "all"\nmax_delta = 0.5',
+         [("age", "record", 4, {"min_k_map": 1, "max_delta": 0.5})]),
+        ('do = "swap"\nkind = "data"\nrate = 0.1\ncolumns = ["age"]\npopulation = "all"\nmin_k_map = 6',
+         [("age", "masked", 0, {"min_k_map": 6})]),
+        ('do = "pseudonymise"\ncolumns = ["name"]', [("", "masked", 0, {})]),
+    ],
+)  # fmt: skip
+def test_a_plan_knows_what_is_claimed(
+    tmp_path: Path, step: str, claimed: list[tuple[str, str, int, dict[str, float]]]
+) -> None:
+    found = drafted(job(tmp_path, f"{HEAD}[[step]]\n{step}\n{INTO}"), COLUMNS)
+    assert [
+        (" ".join(names(one.columns)), one.promise, one.terms.k, one.terms.limits) for one in found.claims
+    ] == claimed
 
 
 def test_a_plan_says_everything_before_a_record_is_read(tmp_path: Path) -> None:

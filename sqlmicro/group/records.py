@@ -13,7 +13,7 @@ from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
-from sqlmicro.work import Claim, Kind, Rows, Terms, Work
+from sqlmicro.work import Kind, Rows, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,11 +98,6 @@ def group(
         work.count_groups(groups)
         _replace(work, block, scales.of(block), groups, suffix)
     if len(blocks) > 1:
-        strata = [column for column in work.by if isinstance(column, Column)]
-        work.outcome.account.claims = [
-            Claim((*block, *strata), "record", Terms(int(method.told("k", own)))) for block in blocks
-        ]
-        work.outcome.account.promise = "block"
         work.note(
             f"warning: the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous"
         )

@@ -27,7 +27,7 @@ from sqlmicro.jobs.steps import TABLE_STEPS, Command, Job, Step
 from sqlmicro.options.common import JobOptions, RegisterSettings
 from sqlmicro.options.params import Param, take
 from sqlmicro.pipeline import PlannedStep
-from sqlmicro.registry import PROMISES, Promise
+from sqlmicro.registry import PROMISES
 from sqlmicro.reports.results import Explanation
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
@@ -242,17 +242,8 @@ def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
         f"Step {step.number} is {method.name}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
-        f"{PROMISES[_promise(step)]}.{_guarantees(plan, step)}{nulls}"
+        f"{PROMISES[step.assured.promise]}.{_guarantees(plan, step)}{nulls}"
     )
-
-
-def _promise(step: PlannedStep) -> Promise:
-    """Return what a step promises with its settings: `generalize` and `suppress` promise the k they are asked for."""
-    if step.method.name not in ("generalize", "suppress") or not step.k:
-        return step.method.promise
-    if step.settings.get("nulls_match") == "wildcard":
-        return step.method.promise
-    return "record" if step.settings.get("subsets") is None else "block"
 
 
 def _guarantees(plan: Plan, step: PlannedStep) -> str:
@@ -292,7 +283,7 @@ def _holds(plan: Plan) -> list[str]:
     over = [
         _join([*(names_of(step.columns) if asked.columns else [_columns(plan, asked, step)]), *names_of(step.by)])
         for asked, step in zip(plan.job.steps, plan.steps, strict=True)
-        if _promise(step) == "record"
+        if step.assured.promise == "record"
     ]
     if not over:
         return [

@@ -83,12 +83,12 @@ class Plan:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the steps promise."""
-        return tuple(step.claim for step in self.steps)
+        return tuple(claim for step in self.steps for claim in step.claims)
 
     @property
     def worked_on(self) -> tuple[Column, ...]:
         """Every column that a step works on, strata included."""
-        return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
+        return tuple(dict.fromkeys(column for step in self.steps for column in (*step.columns, *step.by)))
 
     @property
     def accepted(self) -> set[str]:

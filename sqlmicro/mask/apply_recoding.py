@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read as guarantees
@@ -12,8 +13,8 @@ from sqlmicro.mask import applied, decided, recoding_file
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.recoding_file import Promised, Recoding
 from sqlmicro.options.params import K, Param
-from sqlmicro.registry import method
-from sqlmicro.work import Claim, Rows, Terms
+from sqlmicro.registry import Assurance, method
+from sqlmicro.work import Rows
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -23,11 +24,22 @@ _SAME_TYPE = ("float", "decimal", "other")
 """Families whose values are written in another way in another type."""
 
 
+def _codes_tails(found: Recoding) -> bool:
+    return found.method in ("top-code", "bottom-code")
+
+
+def _assures(settings: Mapping[str, Any], where: str) -> Assurance:
+    """Return what is promised: k of a record, but for a recoding of tails, which makes no classes."""
+    found = recoding_file.read(settings["recoding"], f"{where}, recoding")
+    return Assurance("masked" if _codes_tails(found) else "record")
+
+
 @method(
     "apply-recoding",
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=_assures,
     keeps_guarantees=True,
     by_value=True,
     source="Hundepool et al. (2012), global recoding; LeFevre, DeWitt & Ramakrishnan (2006)",
@@ -72,8 +84,7 @@ def apply_recoding(
     where = f"{work.where}, recoding"
     found = recoding_file.read(recoding, where)
     _refuse_unlike(work, found, k, where)
-    coded = found.method in ("top-code", "bottom-code")
-    if coded:
+    if _codes_tails(found):
         if work.demand.more_than_k:
             raise ParameterError(work.where, "guarantees are about classes", "a recoding of tails, which makes none")
         kept, unknown = applied.tails(work, found, k)
@@ -82,9 +93,6 @@ def apply_recoding(
         unknown = work.warehouse.count(work.relation) - work.warehouse.count(known)
         kept = _kept(work, known, k)
     _withhold(work, kept, unknown, k, withhold=withhold)
-    columns = (*work.columns, *everybody.strata(work))
-    work.outcome.account.promise = "masked" if coded else "record"
-    work.outcome.account.claims = [Claim(columns, "masked") if coded else Claim(columns, "record", Terms(k))]
     return work.outcome
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.database.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError
@@ -12,9 +13,9 @@ from sqlmicro.mask.decided import RecodingTo
 from sqlmicro.mask.ladders import WRITTEN, Ladder, Rule, build, rules
 from sqlmicro.mask.losses import Metric
 from sqlmicro.mask.recoding import Request
-from sqlmicro.options.guarantees import MaxDelta, MinKMap, Population
+from sqlmicro.options.guarantees import InPopulation, MaxDelta, MinKMap, Population
 from sqlmicro.options.params import Param
-from sqlmicro.registry import method
+from sqlmicro.registry import Assurance, method
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -42,11 +43,19 @@ Target = Annotated[
 ]
 
 
+def _assures(settings: Mapping[str, Any], where: str) -> Assurance:
+    """Return what is promised: k of a record, where levels are chosen until there are k."""
+    if settings.get("until_k") is None:
+        return Assurance("masked")
+    return Assurance("record", in_population=InPopulation.of(settings))
+
+
 @method(
     "generalize",
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=_assures,
     keeps_guarantees=True,
     by_value=True,
     recodes=True,

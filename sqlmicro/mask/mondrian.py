@@ -16,12 +16,11 @@ from sqlmicro.guarantees.state import columns_of
 from sqlmicro.mask import boxes, decided
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.decided import RecodingTo
-from sqlmicro.options.guarantees import MaxDelta, MinKMap, Population
+from sqlmicro.options.guarantees import InPopulation, MaxDelta, MinKMap, Population
 from sqlmicro.options.params import K, Param
-from sqlmicro.registry import Tick, late, method
+from sqlmicro.registry import Assurance, Tick, late, method
 from sqlmicro.safe_method import gathered
 from sqlmicro.safe_method.gathered import Point, Points, points
-from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +37,7 @@ _SLICE = 2_000_000
     stage="mask",
     engine="sql",
     promise="record",
+    assures=lambda settings, where: Assurance("record", in_population=InPopulation.of(settings)),
     keeps_guarantees=True,
     recodes=True,
     source="LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE",
@@ -130,9 +130,8 @@ def mondrian(
     groups, of_values = found.groups(labels, "mondrian")
     work.count_groups(groups)
     grouped, representatives = _replace(work, found.here, groups, of_values)
-    recoded = None if held is None else held.recoded(work, labels, grouped, representatives)
-    columns = (*work.columns, *everybody.strata(work))
-    work.outcome.account.claims = [Claim(columns, "record", Terms(k, in_population=asked, everybody=recoded))]
+    if held is not None:
+        work.outcome.account.everybody = held.recoded(work, labels, grouped, representatives)
     if recoding_to:
         work.outcome.account.recoding = decided.of_boxes(work, groups, k)
     return work.outcome

@@ -26,7 +26,7 @@ from sqlmicro.mask.recoding_file import from_text
 from sqlmicro.missing.vectors import Scales
 from sqlmicro.registry import Method
 from sqlmicro.system.reporting import as_json
-from sqlmicro.work import Claim, Kind, NewValues, Outcome, Rows, Terms, Work
+from sqlmicro.work import Kind, NewValues, Outcome, Rows, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,8 +127,6 @@ def _seat(work: Work, method: Method, settings: Mapping[str, Any], k: int, seate
     shown = work.run("replace/by_label.sql", "seated_values", groups=seated.groups,
                      representatives=seated.representatives, columns=work.columns)  # fmt: skip
     work.replace_all(work.columns, shown, {column: _kind(method, values.get(column)) for column in work.columns})
-    work.outcome.account.promise = "record"
-    work.outcome.account.claims = [Claim((*work.columns, *strata), "record", Terms(k))]
 
 
 def _kind(method: Method, recoded: NewValues | None) -> Kind:

@@ -33,7 +33,7 @@ def asked_of(work: Work, min_k_map: int | None, population: str | None, max_delt
         return NO_POPULATION
     if not limits:
         raise ParameterError(f"{work.where}, population", "goes with --min-k-map", "none", "Give --min-k-map")
-    return InPopulation(population=population, min_k_map=min_k_map or 1, max_delta=max_delta)
+    return InPopulation.of({**given, "population": population})
 
 
 def read(work: Work, asked: InPopulation) -> Name:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
-from sqlmicro.registry import method
+from sqlmicro.registry import method, of_no_column
 from sqlmicro.system import secrets
-from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
@@ -22,6 +21,7 @@ _BLOCK = 64
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=of_no_column,
     by_value=True,
     source="RFC 2104: HMAC, with SHA-256",
     templates=("mask/pseudonyms.sql",),
@@ -84,7 +84,6 @@ def pseudonymise(
         dates=[column for column in work.columns if column.family == "date"],
     )
     work.replace_all(work.columns, values, "text")
-    work.outcome.account.claims = [Claim((), "masked")]
     return work.outcome
 
 

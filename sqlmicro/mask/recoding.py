@@ -20,7 +20,7 @@ from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
 from sqlmicro.safe_method.persons_of_cells import PersonsOfCells
-from sqlmicro.work import Claim, Kind, Rows, Terms
+from sqlmicro.work import Kind, Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,9 +131,7 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request, every
     _report(work, table, found, request.target)
     take = _take_cells if request.local else _take_levels
     recoded, decided = take(work, table, ladders, found)
-    terms = Terms(request.k, in_population=request.population, everybody=recoded)
-    work.outcome.account.claims = [Claim(tuple(table.key), "record", terms)]
-    work.outcome.account.promise = "record"
+    work.outcome.account.everybody = recoded
     return decided
 
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
-from sqlmicro.registry import method
+from sqlmicro.registry import method, of_no_column
 from sqlmicro.system import secrets
-from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +35,7 @@ _KNOWN = 10
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=of_no_column,
     source="Hripcsak et al. (2016); Johnson et al. (2016), MIMIC-III",
     templates=(
         "mask/person_offsets.sql",
@@ -116,7 +116,6 @@ def shift_dates(
         "mask/shifted_dates.sql", "shifted", relation=work.relation, dates=dates, offsets=offsets, columns=columns
     )
     work.replace_all(work.columns, shifted)
-    work.outcome.account.claims = [Claim((), "masked")]
     _note(work, dates, shifted, offsets)
     return work.outcome
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.audits.audited import ARITHMETIC
 from sqlmicro.database import risk_tables
@@ -23,9 +23,8 @@ from sqlmicro.mask.suppression_of_subsets import search
 from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
-from sqlmicro.registry import method
+from sqlmicro.registry import Assurance, method
 from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
-from sqlmicro.work import Claim, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,11 +34,21 @@ if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
 
+def _assures(settings: Mapping[str, Any], where: str) -> Assurance:
+    """Return what is promised: k of each set of columns; nothing where a missing value may be any."""
+    if settings.get("nulls_match") == "wildcard":
+        return Assurance("masked")
+    weight, max_risk, subsets = (settings.get(name) for name in ("weight", "max_risk", "subsets"))
+    asked = replace(InPopulation.of(settings), weight=weight, max_risk=max_risk, nulls="wildcard")
+    return Assurance("record" if subsets is None else "block", subsets=subsets, in_population=asked)
+
+
 @method(
     "suppress",
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=_assures,
     source="Hundepool et al. (2012), local suppression; greedy search: sqlmicro",
     templates=(
         "safe/cells.sql",
@@ -143,12 +152,7 @@ def suppress(
         _keep(work, k, cost, asked, members)
     else:
         _only_k(work, k, cost, subsets, nulls_match)
-    columns, strata = tuple(work.columns), everybody.strata(work)
-    if nulls_match == "own-value":
-        work.outcome.account.promise = "record" if subsets is None else "block"
-        blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
-        terms = Terms(k, in_population=asked, everybody=members)
-        work.outcome.account.claims = [Claim((*block, *strata), "record", terms) for block in blocks]
+    work.outcome.account.everybody = members
     return work.outcome
 
 

@@ -14,8 +14,8 @@ from sqlmicro.mask.targeted_swap import Targeted, swap_households
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import CarryAlong, MinCount, RiskColumns, RiskTable, Similar, WhereRisk, WhichRisk
-from sqlmicro.registry import method
-from sqlmicro.work import Claim, Stream, Terms, kinds_of
+from sqlmicro.registry import Assurance, method
+from sqlmicro.work import Stream, kinds_of
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -32,6 +32,7 @@ _WIDER_THAN_ARROW = ("HUGEINT", "UHUGEINT")
     stage="mask",
     engine="sql",
     promise="masked",
+    assures=lambda settings, where: Assurance("masked", in_population=InPopulation.of(settings)),
     source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping; Gussenbauer, sdcMicro: targeted "
     "record swapping, as recommended for the EU census of 2021",
     templates=(
@@ -157,9 +158,6 @@ def swap(
         at_risk.only(work, asked, lambda: _exchange(work, kind, percent, rate), apart=True)
     if min_k_map is not None and population is not None:
         keep_k_map(work, min_k_map, population)
-        columns = (*work.columns, *(column for column in work.by if not isinstance(column, str)))
-        asked_of_all = InPopulation(population=population, min_k_map=min_k_map)
-        work.outcome.account.claims = [Claim(columns, "masked", Terms(in_population=asked_of_all))]
     return work.outcome
 
 

@@ -160,6 +160,14 @@ class InPopulation:
     nulls: Literal["own_value", "wildcard"] = "own_value"
     """How a missing value is compared with the population: as a value of its own, or as one that may be any."""
 
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> InPopulation:
+        """Return what settings demand of a table of everybody; of a class that nobody is in no presence is known."""
+        population, min_k_map, max_delta = (settings.get(name) for name in ("population", "min_k_map", "max_delta"))
+        if population is None:
+            return NO_POPULATION
+        return cls(population=population, min_k_map=min_k_map or 1, max_delta=max_delta)
+
     @property
     def limits(self) -> dict[str, float]:
         """What is demanded, by the names of the gates."""
