@@ -103,18 +103,15 @@ def _level(ladder: Ladder, number: int, work: Work) -> Level:
     return Level("prefix", length=rule.argument) if rule.kind == "prefix" else Level("one-class")
 
 
-def of_boxes(work: Work, groups: Name, k: int) -> Recoding:
-    """Say which range or set every class has in every column; `groups` has row_id and label."""
+def of_boxes(work: Work, groups: Name, recoded: Mapping[Column, Name], k: int) -> Recoding:
+    """Say which range or set every class has in every column; `groups` has row_id and label, `recoded` the ends."""
     numbered = [(column, f"low_{i}", f"high_{i}", f"missing_{i}") for i, column in enumerate(work.columns, 1)]
-    kinds = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps"}
-    by_kind: Params = {"ranges": [], "dates": [], "timestamps": [], "sets": []}
-    for one in numbered:
-        by_kind[kinds.get(one[0].family, "ranges" if one[0].numeric else "sets")].append(one)
     strata = [(column, f"stratum_{i}") for i, column in enumerate(everybody.strata(work), 1)]
     found = work.warehouse.rows(
-        "mask/group_boxes.sql", groups=groups, relation=work.relation, strata=strata, order=[
-            (low, high, missing) for _, low, high, missing in numbered
-        ], **by_kind,
+        "mask/group_boxes.sql", groups=groups, relation=work.relation, strata=strata,
+        ranges=[(recoded[column], *names) for column, *names in numbered if column.numeric],
+        sets=[one for one in numbered if not one[0].numeric],
+        order=[(low, high, missing) for _, low, high, missing in numbered],
     )  # fmt: skip
     boxes = []
     for row in found:

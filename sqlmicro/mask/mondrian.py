@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.errors import ParameterError
 from sqlmicro.group import class_size
@@ -25,11 +25,20 @@ from sqlmicro.safe_method.gathered import Point, Points, points
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.database.columns import Column
     from sqlmicro.database.templates import Name
     from sqlmicro.mask._guaranteed_cut_kernels import Held
     from sqlmicro.work import Outcome, Work
 
 _SLICE = 2_000_000
+
+
+class _Released(NamedTuple):
+    """The records with their group, what every group is released as, and that of every column alone."""
+
+    grouped: Name
+    representatives: Name
+    recoded: dict[Column, Name]
 
 
 @method(
@@ -45,6 +54,7 @@ _SLICE = 2_000_000
         "load/features.sql",
         *gathered.TEMPLATES,
         "mask/group_ranges.sql",
+        "mask/group_rounded_ranges.sql",
         "mask/group_date_ranges.sql",
         "mask/group_timestamp_ranges.sql",
         "mask/group_sets.sql",
@@ -86,7 +96,9 @@ def mondrian(
     A group is cut along the column in which it is spread widest, relative to the column; if no cut there leaves k
     records on both sides, along the next. Deviations: where the source cuts at the median only, the cut nearest to the
     middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of
-    their type. Missing values lie behind all others. A range shows the smallest and largest value of its group.
+    their type. Missing values lie behind all others. A range shows the smallest and largest value of its group. In a
+    DOUBLE column these are rounded outwards where that takes fewer digits, by less than half of the way to the next
+    value of the table, so that ranges which were apart stay apart; with a population they are not.
     O(n p log n) time, O(n p) memory.
 
     With guarantees a cut has to keep them on both sides; of the cuts along a column the one nearest to the middle that
@@ -129,11 +141,11 @@ def mondrian(
     labels = work.group_strata(strata, k, "cut", cut, records=found.records)
     groups, of_values = found.groups(labels, "mondrian")
     work.count_groups(groups)
-    grouped, representatives = _replace(work, found.here, groups, of_values)
+    released = _replace(work, found.here, groups, of_values, rounded=held is None)
     if held is not None:
-        work.outcome.account.everybody = held.recoded(work, labels, grouped, representatives)
+        work.outcome.account.everybody = held.recoded(work, labels, released.grouped, released.representatives)
     if recoding_to:
-        work.outcome.account.recoding = decided.of_boxes(work, groups, k)
+        work.outcome.account.recoding = decided.of_boxes(work, groups, released.recoded, k)
     return work.outcome
 
 
@@ -240,8 +252,8 @@ def _coordinates(work: Work, of: Point) -> tuple[Points, np.ndarray]:
     return found, X
 
 
-def _replace(work: Work, here: Work, groups: Name, of_values: Name) -> tuple[Name, Name]:
-    """Replace every column by the range or the set of its group; return the records with their group, and these.
+def _replace(work: Work, here: Work, groups: Name, of_values: Name, *, rounded: bool) -> _Released:
+    """Replace every column by the range or the set of its group.
 
     The values are read where they are, `here`: by the group of every record, or that of every combination.
     """
@@ -249,15 +261,16 @@ def _replace(work: Work, here: Work, groups: Name, of_values: Name) -> tuple[Nam
         "replace/grouped.sql", "grouped", view=True, groups=of_values, relation=here.relation, columns=work.columns
     )
     templates = {"date": "date_ranges", "timestamp": "timestamp_ranges", "timestamptz": "timestamp_ranges"}
-    others = []
-    for number, column in enumerate(work.columns, 1):
+    recoded = {}
+    for column in work.columns:
         kind = templates.get(column.family, "ranges" if column.numeric else "sets")
-        made = here.run(f"mask/group_{kind}.sql", f"recoded_{column.staged}", grouped=grouped, column=column)
-        others.append((f"o{number}", made, column))
+        kind = "rounded_ranges" if rounded and column.type == "DOUBLE" else kind
+        recoded[column] = here.run(f"mask/group_{kind}.sql", f"recoded_{column.staged}", grouped=grouped, column=column)
+    others = [(f"o{number}", made, column) for number, (column, made) in enumerate(recoded.items(), 1)]
     representatives = here.run(
         "replace/representatives.sql", "representatives", means=others[0][1], numeric=[], others=others
     )
     released = work.warehouse.hand_over(representatives)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values, "text")
-    return grouped, representatives
+    return _Released(grouped, representatives, recoded)

@@ -6,6 +6,8 @@ import datetime
 import os
 import random
 from collections import Counter
+from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -153,6 +155,32 @@ def test_random_tables_are_k_anonymous_and_every_value_is_in_its_range(workbench
             assert float(low) <= value <= float(high or low)
         assert table["town"][1][number] in towns.strip("{}").split(", ")
         assert land == table["land"][1][number]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ends_of_floating_point_ranges_are_rounded_and_ranges_stay_apart(workbench: Any, seed: int) -> None:
+    draw, scale = random.Random(seed), 10.0 ** (5 * seed - 10)
+    points = [(draw.gauss(0, scale), draw.choice([draw.expovariate(scale), -0.0, 0.5])) for _ in range(200)]
+    table = {"x": ("DOUBLE", [x for x, _ in points]), "y": ("DOUBLE", [y for _, y in points])}
+    release = workbench.release(
+        "mondrian", workbench.make({**table, "id": ("INTEGER", list(range(200)))}), columns=["x", "y"], keep=["id"], k=3
+    )
+    boxes: dict[Any, list[int]] = {}
+    for *shown, number in release.records(["x", "y", "id"]):
+        boxes.setdefault(tuple(shown), []).append(number)
+    ends = [[[float(end) for end in side.strip("[]").split(", ")] for side in shown] for shown in boxes]
+    for box, members in zip(ends, boxes.values(), strict=True):
+        for (low, *_, high), values in zip([side * 2 for side in box], zip(*points, strict=True), strict=True):
+            own = [values[number] for number in members]
+            below = max((value for value in values if value < min(own)), default=None)
+            above = min((value for value in values if value > max(own)), default=None)
+            assert low <= min(own) and max(own) <= high
+            assert low == min(own) if below is None else 2 * Fraction(low) > Fraction(min(own)) + Fraction(below)
+            assert high == max(own) if above is None else 2 * Fraction(high) < Fraction(max(own)) + Fraction(above)
+    for one, other in combinations(ends, 2):
+        assert any(a[-1] < b[0] or b[-1] < a[0] for a, b in zip(one, other, strict=True))
+    digits = [len(end) for shown in boxes for end in shown[0].strip("[]").split(", ")]
+    assert sum(digits) / len(digits) < 0.8 * sum(len(str(x)) for x, _ in points) / len(points)
 
 
 def test_too_few_records_are_refused(workbench: Any) -> None:
