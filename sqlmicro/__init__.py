@@ -57,10 +57,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _verbs() -> list[str]:
-    """Return the names of all verbs in Python."""
+    """Return the names of all verbs in Python; `verify` is the module that stands alone."""
     from sqlmicro.api import verbs
 
-    return [name.replace("-", "_") for name in verbs()]
+    return [name.replace("-", "_") for name in verbs() if name != "verify"]
 
 
 def __dir__() -> list[str]:

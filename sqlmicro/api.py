@@ -40,9 +40,9 @@ _OWN: dict[str, Load] = {
     "purge": lambda: late("sqlmicro.verbs.erase", "PurgeOptions", "purge_values"),
     "residue": lambda: late("sqlmicro.verbs.erase", "ResidueOptions", "residue_values"),
     "ledger": lambda: late("sqlmicro.verbs.ledger", "LedgerOptions", "ledger_values"),
-    "certify-release": lambda: late(
-        "sqlmicro.verbs.certify_release", "CertifyReleaseOptions", "certify_release_values"
-    ),
+    "check": lambda: late("sqlmicro.verbs.over_policy", "CheckOptions", "check_values"),
+    "certify": lambda: late("sqlmicro.verbs.certify", "CertifyOptions", "certify_values"),
+    "verify": lambda: late("sqlmicro.verbs.certify", "VerifyOptions", "verify_values"),
     "series": lambda: late("sqlmicro.verbs.ledger", "SeriesVerbOptions", "series_values"),
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
     "publish-draft": _knowing_all(

@@ -27,7 +27,7 @@ from sqlmicro.reports.rendering import rendered
 from sqlmicro.system import interrupts, memory, packages
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
-from sqlmicro.system.reporting import Reserved, Scripted, Unpurged, Warned, as_json, passed
+from sqlmicro.system.reporting import Coded, Reserved, Scripted, Unpurged, Warned, as_json, passed
 from sqlmicro.verbs.completion import completer
 from sqlmicro.verbs.verb import Verb
 
@@ -45,7 +45,7 @@ _DAY = {
     "Look": ("help", "register", "profile", "compare"),
     "Make a release": ("safe", "microaggregate", "suppress", "generalize", "pseudonymise", "publish-draft"),
     "Check": ("audit", "attack", "report", "ledger"),
-    "Every night, and whole warehouses": ("run", "scan", "plan", "apply"),
+    "Every night, and whole warehouses": ("run", "scan", "plan", "apply", "check", "certify", "verify"),
 }
 """What `--help` lists, in the order of a day: by it most of the work is done. The others are listed by `--help-all`."""
 _MOST_USED = frozenset({
@@ -226,8 +226,9 @@ def _print(name: str, report: Any, display: common.DisplayOptions, where: Mappin
     """Print a report and return its exit code; of a release what matters most, and by `where` what to do next."""
     brief = where is not None
     report = report.printed if isinstance(report, Reserved) else report
-    failed = passed(report) is False
-    code = 1 if failed or (isinstance(report, Unpurged) and report.left_unpurged) else 0
+    worst = report.exit_code if isinstance(report, Coded) else 0
+    failed = passed(report) is False or worst > 0
+    code = worst or int(failed or (isinstance(report, Unpurged) and report.left_unpurged))
     if isinstance(report, Warned) and report.warned:
         typer.echo(f"warning: {shown(report.warned)}", err=True)
     if display.json:

@@ -34,7 +34,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow._compute import call_function as call  # pyarrow.compute makes 300 wrappers of it, in as long as all else
 
-FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
+FORMAT, VERSION, NAMESPACE, ORDER = "sqlmicro-release-certificate", 1, "sqlmicro-release", ". Give RELEASE first"
 quoted = json.JSONEncoder(ensure_ascii=False).encode  # so that no name can be taken for several, or for words of ours
 
 
@@ -220,8 +220,8 @@ def line(one: Mapping[str, Any]) -> str:
 def main() -> int:
     """Print whether a release is what its certificate says."""
     parser = argparse.ArgumentParser(prog="sqlmicro.verify", description="Check a release against its certificate.")
-    for name in ("release", "certificate"):
-        parser.add_argument(name, type=Path)
+    parser.add_argument("release", type=Path)
+    parser.add_argument("certificate", type=Path)
     parser.add_argument("--signers", type=Path, help="whose keys are known, as ssh-keygen has it")
     parser.add_argument("--any-signer", action="store_true", help="accept whoever signed, or nobody")
     given, code = parser.parse_args(), 0
@@ -239,7 +239,7 @@ def main() -> int:
     except RefusedError as error:
         code, lines = [1, *error.args[1:]][-1], [f"NOT VERIFIED: {error.args[0]}"]
     except Exception as error:  # without the words of others, which may quote a value
-        code, lines = 2, [f"NOT VERIFIED: {error if isinstance(error, OSError) else type(error).__name__}"]
+        code, lines = 2, [f"NOT VERIFIED: {error if isinstance(error, OSError) else type(error).__name__ + ORDER}"]
     # Whatever names and texts have in them, it is harmless on a terminal. It is written at once: a pipe may end early.
     said = "\n".join("".join(c if c.isprintable() else ascii(c)[1:-1] for c in one) for one in lines)
     print(said, file=sys.stderr if code else sys.stdout)

@@ -17,6 +17,7 @@ from world import execute
 
 import sqlmicro
 from sqlmicro.jobs import approval, run
+from sqlmicro.options.common import PublishSettings
 from sqlmicro.system.progress import Progress
 
 POLICY = """
@@ -360,7 +361,7 @@ def test_a_view_that_nobody_decided_is_no_plan(monkeypatch):
     monkeypatch.setattr(approval, "table_labels", lambda _: ["persons"])
     monkeypatch.setattr(approval, "views", lambda _: [SimpleNamespace(label=name) for name in ("told", "new")])
     job = SimpleNamespace(
-        options=SimpleNamespace(table="persons", leave_out=["told"]), publish=SimpleNamespace(into="out")
+        options=SimpleNamespace(table="persons", leave_out=["told"]), publish=PublishSettings(into="out")
     )
     assert [(one.what, one.where, one.decided) for one in approval._undecided(None, [job])] == [
         ("new view", "new", False)

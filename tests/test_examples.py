@@ -206,7 +206,7 @@ def test_the_action_lets_no_release_in_that_is_not_certified(tmp_path: Path) -> 
         connection.execute("CREATE TABLE persons AS SELECT range AS id, range % 70 AS age FROM range(300)")
     used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb")}
     sqlmicro.mdav("persons", columns=["age"], k=5, rest="drop", to=str(release), **used)
-    sqlmicro.certify_release(str(release), to=f"{release}.json", key=str(tmp_path / "key"), **used)
+    sqlmicro.certify(str(release), to=f"{release}.json", key=str(tmp_path / "key"), **used)
     who = {f"GIT_{role}_{what}": "me@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     for words in ("init -q -b main", "add .", "commit -q -m releases", f"clone -q . {clone}"):
         subprocess.run(["git", *words.split()], cwd=origin, env={**os.environ, **who}, check=True)

@@ -144,7 +144,7 @@ def test_a_url_with_a_secret_is_refused_wherever_it_is_given(url: str) -> None:
         ["attack", "--original", "p.csv", "--release", url],
         ["register", url, "--db", "w.duckdb", "--table", "p"],
         ["report", "--release", url, "--to", "r.html"],
-        ["certify-release", url, "--to", "c.json", "--unsigned"],
+        ["certify", url, "--to", "c.json", "--unsigned"],
     ):
         done = command.run(*words)
         assert done.returncode == 2, (words, done)
@@ -269,7 +269,7 @@ def test_what_else_reads_a_release(lake: Any, tmp_path: Path) -> None:
     sqlmicro.mdav("persons", db=db, to=release, **OPTIONS)
     assert sqlmicro.attack(original=source, release=[release])
     sqlmicro.report(release=release, db=db, to=str(tmp_path / "r.html"))
-    told = sqlmicro.certify_release(release, db=db, to=str(tmp_path / "c.json"), unsigned=True)["certificate"]
+    told = sqlmicro.certify(release, db=db, to=str(tmp_path / "c.json"), unsigned=True)["certificate"]
     assert told["release"]["name"] == "r.csv" and told["release"]["rows"] == 60
     lake.get_file("lake/out/r.csv", str(tmp_path / "r.csv"))
     checked = subprocess.run(
@@ -279,7 +279,7 @@ def test_what_else_reads_a_release(lake: Any, tmp_path: Path) -> None:
     assert checked.returncode == 0 and "k-anonymity is 3" in checked.stdout
     lake.pipe_file("lake/out/r.csv", lake.cat_file("lake/out/r.csv") + b"1,2,3,4\n")
     with pytest.raises(InputError, match="as it was published"):
-        sqlmicro.certify_release(release, db=db, to=str(tmp_path / "d.json"), unsigned=True)
+        sqlmicro.certify(release, db=db, to=str(tmp_path / "d.json"), unsigned=True)
 
 
 @pytest.mark.slow

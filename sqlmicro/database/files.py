@@ -36,6 +36,15 @@ def file_format(text: str) -> str | None:
     return _SUFFIXES.get(Path(path).suffix)
 
 
+def file_stem(text: str) -> str:
+    """Return what the records of files are called where nothing else is said.
+
+    >>> file_stem("data/visits_*.csv.gz"), file_stem("*.csv")
+    ('visits', 'records')
+    """
+    return Path(text).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+
+
 def file_ending(path: str) -> str:
     """Return the ending that says how a file is written; a folder has none.
 

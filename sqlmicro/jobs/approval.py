@@ -20,6 +20,7 @@ from sqlmicro.database.catalog import table_labels
 from sqlmicro.database.columns import names_of
 from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.files import file_format, file_stem
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.views import views
@@ -297,6 +298,22 @@ def approved_jobs(options: ApplyOptions, told: Mapping[str, Any], progress: Prog
     return [replace(job, approved=table) for job, table in zip(jobs, tables, strict=True)]
 
 
+def jobs_of(policy: str, progress: Progress) -> list[Job]:
+    """Return the jobs of a policy, or of a plan as it was made, whatever the policy has become."""
+    if not policy.endswith(".json"):
+        return file.read(policy, {}, progress)
+    told = _read(Path(policy))
+    return file.of_content(str(Path(policy).parent / told["policy"]), told["job"], {}, progress)
+
+
+def released_as(job: Job) -> str:
+    """Return what the release of a job is called where it is published: a file or a table."""
+    given, own = job.publish, job.options.table
+    if given.in_place:
+        return own
+    return given.to or given.into or f"{file_stem(own) if file_format(own) else own}_anonymized"
+
+
 def note_applied(options: ApplyOptions, told: Mapping[str, Any]) -> None:
     """Keep a plan as the one that was applied last, under the seal of who applied it."""
     _write(_applied(Path(options.plan).parent / told["policy"]), {**told, "seal": secrets.seal(told["hash"])})
@@ -380,7 +397,7 @@ def _fingerprint(job: Job) -> str | None:
 def _undecided(warehouse: DuckDBWarehouse, jobs: Sequence[Job]) -> list[Difference]:
     """Return the tables and views that a policy neither releases, nor leaves out, nor makes."""
     said = [*jobs[0].options.leave_out, *(job.options.table for job in jobs)]
-    said += [job.publish.into or f"{job.options.table}_anonymized" for job in jobs]
+    said += [released_as(job) for job in jobs]
     known = {name.lower().removeprefix("main.") for name in said}
     there = [("new table", label) for label in table_labels(warehouse)]
     there += [("new view", view.label) for view in views(warehouse)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import attach, column_names
 from sqlmicro.database.columns import pick
+from sqlmicro.database.files import file_stem
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError
@@ -192,7 +192,7 @@ def _target(options: InitOptions) -> list[str]:
             'into = "…" gives another name, overwrite = true replaces a table.'
         )
         return comment(text)
-    name = Path(options.table).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+    name = file_stem(options.table)
     ending = ".csv" if ".csv" in options.table.lower() else ".parquet"
     return [f"to = {in_toml(f'{name}_anonymized{ending}')}"]
 

@@ -38,7 +38,7 @@ from sqlmicro.registry import late, methods
 from sqlmicro.system.reporting import as_json, from_json, named
 from sqlmicro.system.stores import Store, absolute, is_url
 
-_WHERE = "certify-release"
+_WHERE = "certify"
 _COLUMNS = """SELECT target, place, target_kind, parameters, versions, output_hash, file_hash, alone_because, series,
   epoch, previous, entry, recounted, consulted, checks
 FROM {{ r | ident }} WHERE id = $1"""
@@ -440,15 +440,15 @@ def signature(data: bytes, key: str) -> bytes:
     program, path = which("ssh-keygen"), Path(key).expanduser().absolute()
     if program is None:
         raise InputError(
-            "certify-release, --key", "OpenSSH signs the certificate", "no ssh-keygen",
+            "certify, --key", "OpenSSH signs the certificate", "no ssh-keygen",
             "Install OpenSSH, or write a certificate that nobody vouches for with --unsigned",
         )  # fmt: skip
     if not path.is_file():
         got, do = f"no file {key!r}", "Make one with: ssh-keygen -t ed25519. Of a key in an agent, name the .pub file"
-        raise ParameterError("certify-release, --key", "names an SSH key", got, do)
+        raise ParameterError("certify, --key", "names an SSH key", got, do)
     words = [program, "-Y", "sign", "-n", late("sqlmicro.verify", "NAMESPACE"), "-f", str(path)]
     done = subprocess.run(words, input=data, capture_output=True, check=False)
     if done.returncode != 0 or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE"):
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
-        raise InputError("certify-release, --key", "must be a key that signs", f"from ssh-keygen: {said[-1]}")
+        raise InputError("certify, --key", "must be a key that signs", f"from ssh-keygen: {said[-1]}")
     return done.stdout

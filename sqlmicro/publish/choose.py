@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlmicro.database import postgres
 from sqlmicro.database.catalog import file_of, kind_of, target_name
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.files import WRITTEN, file_format
+from sqlmicro.database.files import WRITTEN, file_format, file_stem
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
@@ -89,8 +89,7 @@ def choose_target(
     if into is not None:
         name = target_name(into, "--into")
     elif source.is_file:
-        stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
-        name = Name("", "", f"{stem}_anonymized")
+        name = Name("", "", f"{file_stem(source.label)}_anonymized")
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
     name = warehouse.full(name)

@@ -1,4 +1,4 @@
-"""What a job file returns: its releases, and what its other steps found."""
+"""What a job file returns: its releases, what its other steps found, and what is found of all that it released."""
 
 from __future__ import annotations
 
@@ -90,3 +90,38 @@ class LookingJob:
     results: list[StepDone]
     passed: bool | None
     """Whether every gate held; None where none was given."""
+
+
+@dataclass(frozen=True)
+class OfRelease:
+    """What was found of one release."""
+
+    table: str
+    release: str
+    rows: int | None
+    """None where the release could not be read."""
+    found: str
+    file: str | None
+    """The file that was written of it."""
+    exit_code: int
+    """0: fine; 1: something does not hold; 2: it could not be looked at."""
+
+
+@dataclass(frozen=True)
+class OverPolicy:
+    """What a command found of all releases of a policy."""
+
+    policy: str
+    done: str
+    """What those do that are fine, such as `are certified`."""
+    releases: list[OfRelease]
+    exit_code: int
+    """The worst of them."""
+    next: list[str]
+    """The words of the command that usually comes next; none where something is not fine."""
+
+
+def over_policy(policy: str, done: str, releases: list[OfRelease], then: list[str]) -> OverPolicy:
+    """Return what was found of all releases, with the worst exit code."""
+    worst = max(one.exit_code for one in releases)
+    return OverPolicy(policy, done, releases, worst, then if worst == 0 else [])

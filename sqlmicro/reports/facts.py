@@ -35,13 +35,19 @@ class ReportOptions(
 ):
     """What `sqlmicro report` takes."""
 
+    policy: Annotated[
+        str | None,
+        Param("Policy, .toml, or plan of one, .plan.json: all of its releases.", metavar="POLICY", positional=True),
+    ] = None
     release: Annotated[
         str,
         Param(
             "Release: its number in sqlmicro.releases, or the table or file it was published as.", metavar="ID|TABLE"
         ),
-    ]
-    to: Annotated[str | None, Param("File to write: .html, or .md for text.", metavar="FILE")] = None
+    ] = ""
+    to: Annotated[
+        str | None, Param("File to write: .html, or .md for text. Of a policy the folder for them.", metavar="FILE")
+    ] = None
     markdown: Annotated[bool, Param("Write Markdown, for a pull request; without --to print it.")] = False
     overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False
     min_k: Annotated[

@@ -23,6 +23,7 @@ RENDER: dict[str, Callable[[], Write]] = {
     "PurgeReport": lambda: late("sqlmicro.reports.text", "purged"),
     "ResidueReport": lambda: late("sqlmicro.reports.text", "residue"),
     "AttackReport": lambda: late("sqlmicro.reports.audit_text", "attack"),
+    "OverPolicy": lambda: late("sqlmicro.reports.text", "over_policy"),
     "Facts": lambda: late("sqlmicro.reports.content", "report"),
     "Draft": lambda: late("sqlmicro.reports.text", "draft"),
     "Policy": lambda: late("sqlmicro.reports.text", "policy"),

@@ -8,6 +8,8 @@ What `purge` did and what `residue` found, as text.
 
 A certificate that was written, as text.
 
+What was found of all releases of a policy, as text.
+
 What there is to know of job files as text: the schema, a draft, and what a job will do.
 """
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from sqlmicro.identifiers.scan import ProfileReport
     from sqlmicro.publish.certificate import Attested, Certified
     from sqlmicro.publish.report import Recounted
+    from sqlmicro.reports.done import OverPolicy
 
 _LABEL = 16
 
@@ -377,3 +380,13 @@ def policy(report: Policy) -> str:
 def explanation(report: Explanation) -> str:
     """Return the paragraphs, wrapped to the terminal."""
     return "\n\n".join(textwrap.fill(text, width(), break_on_hyphens=False) for text in report.paragraphs)
+
+
+def over_policy(report: OverPolicy) -> str:
+    """Return a table with a line for every release, and how many of them are fine."""
+    rows = [[one.release, "" if one.rows is None else f"{one.rows:,}", one.found] for one in report.releases]
+    fine = sum(one.exit_code == 0 for one in report.releases)
+    lines = [table(rows, ["release", "rows", "found"], [1]), ""]
+    lines.append(textwrap.fill(f"{fine} of {len(report.releases)} releases of {report.policy} {report.done}", width()))
+    lines += [f"next  {shlex.join(report.next)}"] if report.next else []
+    return "\n".join(lines)

@@ -1199,8 +1199,9 @@ class Verbs:
 
     def report(
         self,
-        release: Records,
+        policy: str | None = ...,
         *,
+        release: Records = ...,
         to: str | None = ...,
         markdown: bool = ...,
         overwrite: bool = ...,

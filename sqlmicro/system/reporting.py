@@ -168,6 +168,15 @@ class Unpurged(Protocol):
 
 
 @runtime_checkable
+class Coded(Protocol):
+    """A report of several things, with the exit code of the worst."""
+
+    @property
+    def exit_code(self) -> int:
+        """The code."""
+
+
+@runtime_checkable
 class Reserved(Protocol):
     """A report that knows more than may be printed."""
 

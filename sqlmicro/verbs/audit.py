@@ -95,7 +95,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         if options.of_series is not None:
             audited, left = _of_series(warehouse, audited, options.of_series)
         if _needs_control(audited, options):
-            audited, more = late("sqlmicro.verbs.with_control", "rehearsed")(audited, release)
+            audited, more = late("sqlmicro.verbs.rehearsal", "with_control")(audited, release)
             left = [*left, *more]
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
         rows += measured()

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.attacked import AttackedRelease, attacked_release
 from sqlmicro.attacks.control import Controlled, controlled
+from sqlmicro.audits.audited import AuditedRelease
+from sqlmicro.audits.criteria import attacked_of
 from sqlmicro.database.columns import Column, make_columns, names_of, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.jobs.run import anonymized
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.options.common import JobOptions
 from sqlmicro.publish.release import rehearsal_of
 from sqlmicro.publish.report import Parameters
 from sqlmicro.registry import find
+from sqlmicro.reports import recorded
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -156,3 +159,18 @@ def _settings(recorded: object) -> dict[str, object]:
         for name, value in recorded.items()
         if value is not None
     }
+
+
+def with_control(audited: AuditedRelease, number: int | None) -> tuple[AuditedRelease, list[str]]:
+    """Return a release with a control group, held out of a rehearsal; else why there is none.
+
+    `number` is that of the release in sqlmicro.releases.
+    """
+    warehouse = audited.warehouse
+    assert isinstance(warehouse, DuckDBWarehouse)
+    known = None if number is None else recorded.read(warehouse, number)
+    try:
+        made = rehearsed(attacked_of(audited), audited.sensitive, known.parameters if known else None)
+    except SqlmicroError as error:
+        return audited, [f"no rehearsal: {str(error).rstrip('.')}"]
+    return replace(audited, control=made, _made={}), []

@@ -18,13 +18,14 @@ from sqlmicro.database import attach
 from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
-from sqlmicro.options.common import OpenDatabase
+from sqlmicro.jobs.steps import Job
 from sqlmicro.options.params import carried
 from sqlmicro.publish import ledger_file
 from sqlmicro.publish.report import Parameters
 from sqlmicro.reports import collecting, page
 from sqlmicro.reports.attack_report import AttackReport
 from sqlmicro.reports.charts import Point, pareto
+from sqlmicro.reports.done import OfRelease, OverPolicy
 from sqlmicro.reports.facts import AttackFacts, Facts, LeftOut, ReportOptions
 from sqlmicro.reports.recorded import RecordedRelease
 from sqlmicro.system import moves
@@ -32,6 +33,7 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.sentences import say, term
 from sqlmicro.verbs.attack import attack_values, opened
 from sqlmicro.verbs.attacking import AttackOptions, strongest
+from sqlmicro.verbs.over_policy import asked_of, each, file_of, folder, recorded
 
 if TYPE_CHECKING:
     from sqlmicro.audits.verdict import Verdict
@@ -40,17 +42,36 @@ _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
 
 
-def report_values(options: ReportOptions, progress: Progress) -> Facts:
+def report_values(options: ReportOptions, progress: Progress) -> Facts | OverPolicy:
     """Report on a release for those who decide: what was promised and found, as one HTML page or as text.
 
-    The database is read, never changed. The report holds aggregates of at least k records.
+    Of a policy one page for every release. The database is read, never changed. A report holds aggregates of at least
+    k records.
     """
+    if bool(options.policy) == bool(options.release):
+        got = "both" if options.release else "neither"
+        raise ParameterError("report", "is of --release ID|TABLE, or of all releases of a POLICY", got)
+    if options.policy is None:
+        return _reported(options, progress)
+    to = folder("report, --to", options.to)
+    ending = ".md" if options.markdown else ".html"
 
+    def reported(job: Job, name: str) -> OfRelease:
+        path = str(to / file_of(name, ending))
+        facts = _reported(asked_of(job, options, policy=None, release=name, to=path), progress)
+        return OfRelease(job.options.table, name, facts.records, str(facts.verdict.headline), path,
+                         int(facts.passed is False))  # fmt: skip
+
+    return each(options.policy, progress, "hold what was promised", reported, [])
+
+
+def _reported(options: ReportOptions, progress: Progress) -> Facts:
+    """Report on one release."""
     path = _target(options)
     of_file = options.original and file_format(options.release)
     if of_file and ledger_file.has_night(options.ledger, options.release, progress):
         raise collecting.night_alone(str(options.original))
-    with open_warehouse(_recorded(options), read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(recorded(options), read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         found, verdict, known = collecting.collect(warehouse, options)
     attack(found, verdict, options, progress)
@@ -62,14 +83,6 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
         moves.write("--to", path, (text or page.html(found)).encode(), overwrite=options.overwrite)
     found.to, found.markdown = options.to, text if as_text and path is None else None
     return found
-
-
-def _recorded(options: ReportOptions) -> str | OpenDatabase | None:
-    """Return the database to open: the one that is named, else the ledger, which has the releases to files."""
-    if options.database or options.attach:
-        return options.database
-    path = ledger_file.place(options.ledger)
-    return str(path) if path is not None and path.is_file() else None
 
 
 def _target(options: ReportOptions) -> Path | None:

@@ -25,7 +25,7 @@ class SchemaOptions:
 
     report: Annotated[bool, Param("That of reports, which --json prints, instead of that of job files.")] = False
     recoding: Annotated[bool, Param("That of recodings, which --recoding-to writes.")] = False
-    certificate: Annotated[bool, Param("That of certificates, which certify-release writes.")] = False
+    certificate: Annotated[bool, Param("That of certificates, which certify writes.")] = False
 
 
 def schema_values(verbs: Mapping[str, Verb[Any]], options: SchemaOptions, progress: Progress) -> SchemaReport:
@@ -36,7 +36,7 @@ def schema_values(verbs: Mapping[str, Verb[Any]], options: SchemaOptions, progre
     if options.report + options.recoding + options.certificate > 1:
         raise ParameterError("schema", "is of reports, of recodings or of certificates", "more than one of them")
     if options.certificate:
-        title = "Certificates of sqlmicro: what certify-release writes, version 1"
+        title = "Certificates of sqlmicro: what certify writes, version 1"
         return SchemaReport(reports_schema(title, {"certificate": Certificate}))
     if options.recoding:
         return SchemaReport(reports_schema("Recodings of sqlmicro: what --recoding-to writes", {"recoding": Recoding}))

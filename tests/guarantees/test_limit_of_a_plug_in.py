@@ -57,7 +57,7 @@ def test_classes_keep_it_and_everything_that_tells_of_limits_tells_of_it(
     assert (check["passed"], check["threshold"]) == (True, 0.4)
     assert 0.4 >= gain(to) == pytest.approx(check["value"], abs=1e-9)
     assert "no share above that in the whole table by more than" in made["verdict"]["sentence"]
-    certified = run("certify-release", to, "--db", db, "--to", tmp_path / "r.json", "--unsigned")
+    certified = run("certify", to, "--db", db, "--to", tmp_path / "r.json", "--unsigned")
     assert certified.returncode == 0, certified.stderr
     told = json.loads((tmp_path / "r.json").read_text())["attested"]
     assert [one["why"] for one in told if one["check"].startswith("enhanced")] == ["measured against the source"]

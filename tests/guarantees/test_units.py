@@ -239,7 +239,7 @@ def test_the_command_the_job_file_and_what_is_recorded_say_the_same(workbench: A
     one, other = (sorted(zip(*(workbench.read(db, t)[c] for c in ("rid", "age")), strict=True), key=repr) for t in "ab")
     assert one == other
     assert any(age is None for _, age in one)
-    found = sm.certify_release("a", db=str(db), to=str(tmp_path / "a.json"), unsigned=True)["certificate"]
+    found = sm.certify("a", db=str(db), to=str(tmp_path / "a.json"), unsigned=True)["certificate"]
     recounted = {row["check"]: row["threshold"] for row in found["recounted"] if row["threshold"]}
     assert recounted == {"k-anonymity": 3, "l-diversity": 2, "t-closeness": 0.3}
     attested = {row["check"]: row["threshold"] for row in found["attested"] if row["passed"]}

@@ -67,7 +67,7 @@ def told(db: Path, day: str, method: tuple[object, ...], folder: Path) -> dict[s
             rows = connection.execute(f"FROM sqlmicro.{table} WHERE {number} = ({newest})").fetchall()
             found[table] = json.dumps(rows, default=str)
     found["ledger"] = run("ledger", "--db", db, "--json").stdout
-    certified = run("certify-release", "out", "--db", db, "--to", folder / "out.json", "--unsigned")
+    certified = run("certify", "out", "--db", db, "--to", folder / "out.json", "--unsigned")
     found["certificate"] = (folder / "out.json").read_text() if certified.returncode == 0 else certified.stderr
     for name, more in {"page json": ("--json", "--to", folder / "p.html"), "markdown": ("--markdown",)}.items():
         done = run("report", "--db", db, "--release", "out", *more)

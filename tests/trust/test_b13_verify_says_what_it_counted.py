@@ -127,7 +127,7 @@ def test_every_certificate_counts_all_columns(
     for number, (method, options, counted) in enumerate(made):
         to = str(tmp_path / f"{number}.parquet")
         getattr(sqlmicro, method)("t", to=to, rest="drop", alone_because="a test", **options, **db)
-        told = sqlmicro.certify_release(to, **db, to=str(tmp_path / "c.json"), unsigned=True, overwrite=True)
+        told = sqlmicro.certify(to, **db, to=str(tmp_path / "c.json"), unsigned=True, overwrite=True)
         every = [one for one in told["certificate"]["recounted"] if {*one["columns"]} == counted]
         assert "k-anonymity" in {one["check"] for one in every}, method
         assert {name for name, _ in told["certificate"]["release"]["columns"]} - {

@@ -83,7 +83,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, more in (("other", {"k": 6}), ("r", {"alone_because": "a test"})):
         release = str(folder / f"{name}.parquet")
         sqlmicro.mdav("persons", db=str(db), to=release, **{**USED, **more})
-        sqlmicro.certify_release(release, db=str(db), to=str(folder / f"{name}.json"), key=str(owner))
+        sqlmicro.certify(release, db=str(db), to=str(folder / f"{name}.json"), key=str(owner))
     return folder
 
 
@@ -613,7 +613,7 @@ def test_a_table_is_certified_by_its_content(
     (tmp_path / "signers").write_text(allowed(tmp_path / "owner.pub"))
     sqlmicro.mdav("persons", db=str(db), into="released", **USED)
     to = tmp_path / "c.json"
-    made_of = sqlmicro.certify_release("released", db=str(db), to=str(to), key=str(owner))
+    made_of = sqlmicro.certify("released", db=str(db), to=str(to), key=str(owner))
     assert made_of["certificate"]["release"]["kind"] == "table"
     exports = {
         "a.parquet": "released", "order.parquet": "(FROM released ORDER BY rowid DESC)",
@@ -631,7 +631,7 @@ def test_a_table_is_certified_by_its_content(
     found = {path: checked(capsys, monkeypatch, tmp_path / path, to, *signers)[0] for path in exports}
     assert found == {path: int(path not in ("a.parquet", "order.parquet")) for path in exports}
     with pytest.raises(sqlmicro.InputError, match="must be as it was published"):
-        sqlmicro.certify_release("released", db=str(db), to=str(to), key=str(owner), overwrite=True)
+        sqlmicro.certify("released", db=str(db), to=str(to), key=str(owner), overwrite=True)
 
 
 # Publishing
@@ -692,7 +692,7 @@ def test_a_large_table_is_left_to_the_audits(tmp_path: Path, monkeypatch: pytest
     report = sqlmicro.mdav("persons", db=str(db), into="out", **USED)
     assert any("not recounted without the database: a table of more than 59 rows" in note for note in report["notes"])
     assert {one["classes"] for one in report["recounted"]} == {None}
-    found = sqlmicro.certify_release("out", db=str(db), to=str(tmp_path / "c.json"), unsigned=True)
+    found = sqlmicro.certify("out", db=str(db), to=str(tmp_path / "c.json"), unsigned=True)
     assert all(one["classes"] for one in found["certificate"]["recounted"] if one["check"] == "k-anonymity")
     assert found["signature"] is None and found["certificate"]["signed"] is False
 
@@ -743,7 +743,7 @@ def test_persons_and_lists_are_only_attested(tmp_path: Path) -> None:
                             rest="drop", to=str(tmp_path / "r.parquet"), k=5)  # fmt: skip
     assert "not recounted without the database: what is over l" in made_of["notes"]
     used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb"), "to": str(tmp_path / "c.json"), "unsigned": True}
-    told = sqlmicro.certify_release(str(tmp_path / "r.parquet"), **used)
+    told = sqlmicro.certify(str(tmp_path / "r.parquet"), **used)
     checks = [(one["check"], one["why"]) for one in told["certificate"]["attested"]]
     assert ("persons (age)", "it does not say whose record is whose") in checks
     assert "person" not in json.dumps(told["certificate"]).replace("persons (", "")
@@ -758,9 +758,7 @@ def test_why_it_is_only_attested_is_true(tmp_path: Path) -> None:
     used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb"), "columns": ["age"], "rest": "drop", "k": 5}
     kept: dict[str, Any] = {"sensitive": ["s"], "min_entropy_l": 3, "min_recursive_l": 2}
     sqlmicro.mondrian("p", **used, **kept, population="everybody", min_k_map=5, to=str(tmp_path / "r.parquet"))
-    told = sqlmicro.certify_release(
-        str(tmp_path / "r.parquet"), db=used["db"], to=str(tmp_path / "c.json"), unsigned=True
-    )
+    told = sqlmicro.certify(str(tmp_path / "r.parquet"), db=used["db"], to=str(tmp_path / "c.json"), unsigned=True)
     why = {one["check"].partition(" (")[0]: one["why"] for one in told["certificate"]["attested"]}
     assert why["k-map"] == "the population is not in it"
     macros = "not counted by sqlmicro.verify; the macros of sqlmicro measure it"
@@ -786,7 +784,7 @@ def test_the_command_refuses_what_it_cannot_do(
 
     def refused(match: str, /, **given: Any) -> None:
         with pytest.raises(errors, match=match) as caught:
-            sqlmicro.certify_release(**{"release": release, "db": db, "to": to, "key": owner, **given})
+            sqlmicro.certify(**{"release": release, "db": db, "to": to, "key": owner, **given})
         assert caught.value.exit_code == 2 and list(tmp_path.iterdir()) == left
 
     left: list[Path] = []
@@ -819,7 +817,7 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
     try:
         release.write_bytes(kept + b"\0")
         with pytest.raises(sqlmicro.InputError, match="must be as it was published"):
-            sqlmicro.certify_release(str(release), **used)
+            sqlmicro.certify(str(release), **used)
     finally:
         release.write_bytes(kept)
     for change in (
@@ -833,7 +831,7 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
         with duckdb.connect(used["db"]) as con:
             assert con.execute(f"UPDATE sqlmicro.releases SET {change}").fetchall() == [(2,)]
         with pytest.raises(sqlmicro.InputError, match="the ledger must be as it was written"):
-            sqlmicro.certify_release(str(release), **used)
+            sqlmicro.certify(str(release), **used)
     assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
 
 
@@ -850,7 +848,7 @@ def test_another_file_under_the_name_of_a_release_is_not_certified(certified: Pa
         with duckdb.connect(used["db"]) as con:
             con.execute("UPDATE sqlmicro.releases SET file_hash = $1 WHERE id = 2", [digest])
         with pytest.raises(sqlmicro.InputError, match=r"the ledger must be as it was written\. .* release 2"):
-            sqlmicro.certify_release(str(release), **used)
+            sqlmicro.certify(str(release), **used)
     finally:
         release.write_bytes(kept)
 
@@ -865,7 +863,7 @@ def test_what_was_checked_is_not_what_the_table_of_audits_says_now(certified: Pa
         with opened(used["db"]) as con:
             con.execute(change)
         to = tmp_path / f"{len(told)}.json"
-        sqlmicro.certify_release(str(certified / "r.parquet"), to=str(to), **used)
+        sqlmicro.certify(str(certified / "r.parquet"), to=str(to), **used)
         told.append(json.loads(to.read_text()))
     assert told[0]["attested"] == told[1]["attested"] and told[0]["attested"]
 
@@ -883,7 +881,7 @@ def test_a_key_of_the_agent_signs(certified: Path, tmp_path: Path) -> None:
                 break
         os.environ["SSH_AUTH_SOCK"] = socket
         used = {"db": str(certified / "w.duckdb"), "to": str(tmp_path / "c.json"), "key": str(tmp_path / "owner.pub")}
-        assert "SHA256:" in sqlmicro.certify_release("2", **used)["signer"]
+        assert "SHA256:" in sqlmicro.certify("2", **used)["signer"]
     finally:
         os.environ.pop("SSH_AUTH_SOCK", None)
         agent.terminate()

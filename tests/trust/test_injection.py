@@ -37,8 +37,8 @@ TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
 OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up",
-          "hierarchy", "scan", "plan", "apply", "ledger", "series", "certify-release",
-          "publish-draft")  # fmt: skip
+          "hierarchy", "scan", "plan", "apply", "ledger", "series", "certify",
+          "publish-draft", "check", "verify")  # fmt: skip
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 

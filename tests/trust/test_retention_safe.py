@@ -219,9 +219,9 @@ def test_a_certificate_is_of_the_anonymized_rows_in_a_file_of_their_own(tmp_path
     night(folder, 1)
     db, to, file = str(folder / "w.duckdb"), str(folder / "c.json"), folder / "rows.parquet"
     with pytest.raises(InputError, match="Give --rows-to"):
-        sqlmicro.certify_release("patients", db=db, to=to, unsigned=True)
+        sqlmicro.certify("patients", db=db, to=to, unsigned=True)
     assert not Path(to).exists()
-    told = sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file))["certificate"]
+    told = sqlmicro.certify("patients", db=db, to=to, unsigned=True, rows_to=str(file))["certificate"]
     written = [tuple(row.values()) for row in pq.read_table(file).to_pylist()]
     assert sorted(written) == sorted((*row[1:3], row[4]) for row in rows(folder) if row[3] is None)
     assert written == sorted(written)  # an order that tells of no key
@@ -231,14 +231,14 @@ def test_a_certificate_is_of_the_anonymized_rows_in_a_file_of_their_own(tmp_path
     with opened(folder / "w.duckdb") as con:
         con.execute("DELETE FROM patients WHERE id = 7")
     with pytest.raises(InputError, match="run another night"):
-        sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+        sqlmicro.certify("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
     night(folder, 2)
-    told = sqlmicro.certify_release("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+    told = sqlmicro.certify("patients", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
     assert told["certificate"]["ledger"]["release"] == 2
     with pytest.raises(ParameterError, match="goes with a release that is some rows"):
         sqlmicro.mdav("patients", db=db, columns=["age"], rest="drop", k=3, into="out", rows_are_persons=True,
                       alone_because="a test")  # fmt: skip
-        sqlmicro.certify_release("out", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
+        sqlmicro.certify("out", db=db, to=to, unsigned=True, rows_to=str(file), overwrite=True)
 
 
 def test_rows_are_anonymized_once_and_go_on_as_a_series_only(tmp_path: Path) -> None:

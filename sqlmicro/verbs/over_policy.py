@@ -1,0 +1,122 @@
+"""The command `check`, and what `certify`, `verify` and `report` do with every release of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from sqlmicro.database import attach
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.errors import InputError, ParameterError, SqlmicroError
+from sqlmicro.jobs.approval import jobs_of, released_as
+from sqlmicro.jobs.steps import Job
+from sqlmicro.options.common import OpenDatabase
+from sqlmicro.options.params import Param
+from sqlmicro.publish import ledger_file
+from sqlmicro.reports import collecting
+from sqlmicro.reports.done import OfRelease, OverPolicy, over_policy
+from sqlmicro.reports.facts import ReportOptions
+from sqlmicro.system.progress import Progress
+
+POLICY = "Policy, .toml, or plan of one, .plan.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """What `sqlmicro check` takes."""
+
+    policy: Annotated[str, Param(f"{POLICY}.", metavar="POLICY", positional=True)]
+
+
+def is_policy(text: str) -> bool:
+    """Tell whether a name is that of a policy or of a plan.
+
+    >>> [is_policy(name) for name in ("policy.toml", "policy.plan.json", "persons", "7", "released.json")]
+    [True, True, False, False, False]
+    """
+    return text.endswith((".toml", ".plan.json"))
+
+
+def check_values(options: CheckOptions, progress: Progress) -> OverPolicy:
+    """Measure again what every release of a policy promises, on what is there now; the worst decides the exit code.
+
+    Nothing is written. It is `audit` for a policy, which knows what to hold each release to. `report` also attacks.
+    """
+    return each(
+        options.policy, progress, "hold what was promised", lambda job, name: _checked(job, name, progress),
+        ["sqlmicro", "certify", options.policy, "--to", "certificates", "--key", "release_key"],
+    )  # fmt: skip
+
+
+def each(
+    policy: str, progress: Progress, done: str, do: Callable[[Job, str], OfRelease], then: list[str]
+) -> OverPolicy:
+    """Do something with every release of a policy; one that cannot be looked at does not keep the others from it."""
+    found = []
+    for job in jobs_of(policy, progress):
+        name = released_as(job)
+        try:
+            found.append(do(job, name))
+        except SqlmicroError as error:
+            found.append(OfRelease(job.options.table, name, None, f"NOT: {error}", None, error.exit_code))
+    return over_policy(policy, done, found, then)
+
+
+def asked_of(job: Job, options: Any, **asked: object) -> Any:
+    """Return options for one release: the database, the ledger and the machine are those of the policy."""
+    given, names = job.options, {one.name for one in fields(options)}
+    ledger = job.publish.ledger or getattr(options, "ledger", None)
+    machine = {"memory_limit": given.memory_limit, "threads": given.threads}
+    own = {"db": given.db, "attach": given.attach, "ledger": ledger, **machine, **asked}
+    assert is_dataclass(options) and not isinstance(options, type)
+    return replace(options, **{name: value for name, value in own.items() if name in names})
+
+
+def recorded(options: ReportOptions) -> str | OpenDatabase | None:
+    """Return the database to open: the one that is named, else the ledger, which has the releases to files."""
+    if options.database or options.attach:
+        return options.database
+    path = ledger_file.place(options.ledger)
+    return str(path) if path is not None and path.is_file() else None
+
+
+def _checked(job: Job, name: str, progress: Progress) -> OfRelease:
+    """Measure again what a release promises."""
+    asked = asked_of(job, ReportOptions(release=name, sample=0))
+    with open_warehouse(recorded(asked), read_only=True, machine=asked, progress=progress) as warehouse:
+        attach.attach(warehouse, asked.attach)
+        facts, verdict, _ = collecting.collect(warehouse, asked)
+    return OfRelease(
+        job.options.table, name, facts.records, str(facts.verdict.headline), None, int(verdict.passed is False)
+    )
+
+
+def folder(option: str, text: str | None) -> Path:
+    """Return a folder for a file of every release, made where there is none.
+
+    Raises
+    ------
+    ParameterError, InputError
+        When none is named, or it is something else.
+    """
+    if text is None:
+        raise ParameterError(option, "names a folder for a file of every release of a policy", "none")
+    path = Path(text).absolute()
+    if path.suffix or (path.exists() and not path.is_dir()):
+        raise ParameterError(option, "must be a folder, for a file of every release of a policy", repr(text))
+    if not path.parent.is_dir():
+        raise InputError(option, f"the folder above {text!r} must exist", "none", "Make it first")
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def file_of(name: str, ending: str) -> str:
+    r"""Return what the file of a release is called.
+
+    >>> file_of("crm.public.Order Details_anonymized", ".html"), file_of("out/visits.parquet", ".json")
+    ('crm.public.Order_Details_anonymized.html', 'visits.parquet.json')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in last) + ending
