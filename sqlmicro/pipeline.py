@@ -457,7 +457,7 @@ def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict
     target = pick(run.source.columns, filter(None, [planned.method.told("target", planned.settings)]), "target")
     found = dict.fromkeys(names_of([*_added(outcome), *pick(run.source.columns, planned.weights, "weights")]), "weight")
     found |= dict.fromkeys(names_of([*planned.sensitive, *target]), "sensitive")
-    return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
+    return found | (dict.fromkeys(names_of(planned.columns), own) if (own := planned.method.surrogate) else {})
 
 
 def _added(outcome: Outcome) -> list[Column]:

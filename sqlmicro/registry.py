@@ -24,6 +24,8 @@ _ROUNDING = 1e-9  # of an SSE
 Stage = Literal["group", "safe", "mask"]
 Engine = Literal["numpy", "sql"]
 Promise = Literal["record", "block", "column", "moments", "masked"]
+Surrogate = Literal["pseudonym", "fake"]
+"""What stands for values: by a secret key, so that nobody knows from elsewhere whom one of them means."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Method(Entry):
     takes_columns: bool = True
     takes_strata: bool = True
     draws: bool = False
-    makes_pseudonyms: bool = False
+    surrogate: Surrogate | None = None
     keeps_guarantees: bool = False
     by_value: bool = False
     recodes: bool = False
@@ -257,7 +259,7 @@ def method(
     takes_columns: bool = True,
     takes_strata: bool = True,
     draws: bool = False,
-    makes_pseudonyms: bool = False,
+    surrogate: Surrogate | None = None,
     keeps_guarantees: bool = False,
     by_value: bool = False,
     recodes: bool = False,
@@ -271,11 +273,11 @@ def method(
     and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
-    numbers of every record from `work.drawn` says so (`draws`). What becomes a pseudonym
-    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
-    other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`). One that gives equal
-    values of a column the same value says so (`by_value`): what is constant within a person stays so. One whose classes
-    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One whose nights
+    numbers of every record from `work.drawn` says so (`draws`). One whose values nobody knows from elsewhere says
+    what they are (`surrogate`): no quasi-identifier. What a kernel groups keeps guarantees other than k, see
+    `options.guarantees`; another method says that it does (`keeps_guarantees`). One that gives equal values of a
+    column the same value says so (`by_value`): what is constant within a person stays so. One whose classes are
+    made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One whose nights
     would tell more together than one of them says why (`no_series`). One that sorts by each of its columns says so
     (`sorts`): where it has one, the records are numbered in its order, and sorted once. One whose promise depends on
     its settings says how (`assures`).
@@ -296,7 +298,7 @@ def method(
                 takes_columns=takes_columns,
                 takes_strata=takes_strata,
                 draws=draws,
-                makes_pseudonyms=makes_pseudonyms,
+                surrogate=surrogate,
                 keeps_guarantees=keeps_guarantees or engine == "numpy",
                 by_value=by_value,
                 recodes=recodes,

@@ -29,7 +29,7 @@ from sqlmicro.jobs import file, joins
 from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
 from sqlmicro.jobs.roles import named
 from sqlmicro.jobs.steps import Job
-from sqlmicro.mask.pseudonymise import VARIABLE
+from sqlmicro.mask.keyed import VARIABLE
 from sqlmicro.options import common
 from sqlmicro.options.common import JoinOptions
 from sqlmicro.options.params import Param, parameters
@@ -380,7 +380,7 @@ def _columns(warehouse: DuckDBWarehouse, job: Job, source: Source) -> list[Appro
 
 def _need_key(job: Job) -> None:
     """Refuse to approve pseudonyms without a key: another one later would not be what was approved."""
-    if any(step.method.makes_pseudonyms for step in job.steps) and _fingerprint(job) is None:
+    if any(step.method.surrogate for step in job.steps) and _fingerprint(job) is None:
         raise InputError(
             f"plan, {job.label}", "the secret key of its pseudonyms is approved with it", "none",
             f"Set {VARIABLE}, or write key_file in the policy",
@@ -389,7 +389,7 @@ def _need_key(job: Job) -> None:
 
 def _fingerprint(job: Job) -> str | None:
     """Return the fingerprint of the key of a job's pseudonyms, if it makes some."""
-    files = [step.key_file for step in job.steps if step.method.makes_pseudonyms]
+    files = [step.key_file for step in job.steps if step.method.surrogate]
     secret = secrets.read(f"{job.label}, key_file", "key", VARIABLE, files[0]) if files else None
     return secret.fingerprint if secret else None
 

@@ -375,7 +375,7 @@ def _together(jobs: Sequence[Job]) -> str:
     """Say what holds for the releases of several tables."""
     files = any(job.publish.to for job in jobs)
     how = "all are written and audited before the first is put in its place" if files else "in one transaction"
-    named = any(step.method.makes_pseudonyms for job in jobs for step in job.steps)
+    named = any(step.method.surrogate for job in jobs for step in job.steps)
     key = " Their pseudonyms are made with one key, so that the tables can be joined as before." if named else ""
     return f"The {len(jobs)} releases are published together, {how}: if one fails, none is published.{key}"
 

@@ -328,7 +328,7 @@ def _check_order(label: str, steps: Sequence[_Section], gates: Sequence[Gate]) -
 
 def _check_pseudonyms(path: str, jobs: list[Job]) -> None:
     """Refuse different keys: what joined the tables before would join them no more."""
-    steps = [step for job in jobs for step in job.steps if step.method.makes_pseudonyms]
+    steps = [step for job in jobs for step in job.steps if step.method.surrogate]
     if len({step.key_file for step in steps}) > 1:
         raise JobError(
             path,

@@ -1,4 +1,4 @@
-"""Keys between the tables of a job file: pseudonymised alike along their graph, or left out on both sides."""
+"""Keys between the tables of a job file: pseudonymised or faked alike along their graph, or left out on both sides."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from sqlmicro.options.params import REQUIRED, Param, Parameter, settle
 from sqlmicro.registry import find
 
 _COLUMNS = 'as "table.column", the table as it is named in the file; a list for a key of several columns.'
+_PSEUDONYMS = "pseudonymise"
+"""The method that keys use where no step says another."""
 KEY_OPTIONS = (
     Parameter("from", tuple[str, ...], REQUIRED, Param(f"The columns that refer, {_COLUMNS}", metavar="TABLE.COLUMN")),
     Parameter("to", tuple[str, ...], REQUIRED, Param(f"The columns they refer to, {_COLUMNS}", metavar="TABLE.COLUMN")),
@@ -92,6 +94,11 @@ def kept(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
             node, where = next((n, w) for n, w in present if roles[n[0]].get(n[1]) != "keep")
             _refuse(jobs, node, where, "the columns of a key are released alike on both sides", "one that is kept only "
                     "on the other side")  # fmt: skip
+        others = [one for one in does if one and one not in ("keep", _PSEUDONYMS)]
+        if others and len(does) > 1:
+            node, where = next((n, w) for n, w in present if roles[n[0]].get(n[1]) not in others)
+            _refuse(jobs, node, where, f"the columns of a key are made anew by the same step, {others[0]}, in each "
+                    "table", "another step or none")  # fmt: skip
         for (table, column), _ in present if "keep" not in does else ():
             if roles[table].get(column) is None:
                 wanted.setdefault(table, []).append(column)
@@ -113,7 +120,7 @@ def _spelled(keys: Iterable[ForeignKey]) -> dict[Node, str]:
 def _with_pseudonyms(job: Job, columns: Sequence[str]) -> Job:
     if not columns:
         return job
-    method, where = find("pseudonymise"), f"{job.label}, its keys (pseudonymise)"
+    method, where = find(_PSEUDONYMS), f"{job.label}, its keys ({_PSEUDONYMS})"
     settings = {"key_file": job.options.key_file} if job.options.key_file else {}
     return replace(job, steps=(Step(method, where, settings, tuple(columns)), *job.steps))
 
@@ -121,7 +128,7 @@ def _with_pseudonyms(job: Job, columns: Sequence[str]) -> Job:
 def told_of(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
     """Return the jobs, each with a note of pseudonyms that may join other tables although no key says so."""
     named = {node for group in _groups(keys) for node in group}
-    made = [[column for step in job.steps if step.method.makes_pseudonyms for column in step.columns] for job in jobs]
+    made = [[column for step in job.steps if step.method.surrogate for column in step.columns] for job in jobs]
     if sum(map(bool, made)) < 2:
         return list(jobs)
     told = []
@@ -141,7 +148,7 @@ def _roles(job: Job) -> dict[str, str]:
         found[name.lower()] = "drop"
     for step in job.steps:
         for name in step.columns:
-            found[name.lower()] = "pseudonymise" if step.method.makes_pseudonyms else "anonymize"
+            found[name.lower()] = step.method.name if step.method.surrogate else "anonymize"
         for name in (*step.by, *step.weights, *step.apart):
             found[name.lower()] = "keep"
     return found | {name.lower(): "keep" for name in given.keep}

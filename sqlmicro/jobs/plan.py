@@ -138,7 +138,7 @@ class Plan:
 
     def apart_from(self, step: PlannedStep) -> list[PlannedStep]:
         """Return the steps whose columns a step that takes the rest leaves alone: those before it, and pseudonyms."""
-        return [other for other in self.steps if other.number < step.number or other.method.makes_pseudonyms]
+        return [other for other in self.steps if other.number < step.number or other.method.surrogate]
 
     def with_steps(self, steps: Sequence[PlannedStep]) -> Plan:
         """Return the plan with other settings of its steps."""

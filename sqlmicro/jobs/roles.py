@@ -19,7 +19,7 @@ from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.pipeline import PlannedStep, Run
 
-FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
+FOR_IDENTIFIERS = ("pseudonymise", "fake", "partial", "constant")
 """The methods that are made for direct identifiers."""
 
 
@@ -44,7 +44,7 @@ def picked(columns: Sequence[Column], step: Step) -> tuple[list[Column], list[Co
 
 def pseudonyms(columns: Sequence[Column], job: Job) -> list[Column]:
     """Return the columns that become pseudonyms."""
-    return [column for step in job.steps if step.method.makes_pseudonyms for column in picked(columns, step)[0]]
+    return [column for step in job.steps if step.method.surrogate for column in picked(columns, step)[0]]
 
 
 def tells_nothing(step: Step) -> bool:
@@ -143,7 +143,7 @@ def _refuse_pseudonyms(columns: Sequence[Column], job: Job) -> None:
     """
     made = pseudonyms(columns, job)
     for step in job.steps:
-        if step.method.makes_pseudonyms:
+        if step.method.surrogate:
             continue
         for key, found in zip(("columns", "by"), picked(columns, step), strict=True):
             both = [column for column in found if column in made]

@@ -38,7 +38,7 @@ from sqlmicro.system.secrets import Key
 
 FILES = "safe"
 """The method whose nights are files of combinations."""
-MASKS = ("noise", "pseudonymise", "pram", "top-code", "bottom-code", "partial", "constant", "sample")
+MASKS = ("noise", "pseudonymise", "fake", "pram", "top-code", "bottom-code", "partial", "constant", "sample")
 """The methods that give a person the same values in every night, or none, as long as hers are the same."""
 
 
@@ -372,7 +372,7 @@ def _refuse(plan: Plan, target: Target) -> PlannedStep:
     for one in plan.steps:
         _refuse_method(one, moves=plan.publish.moves)
     _refuse_options(plan, _kind(step))
-    hidden = {column for one in plan.steps if one.method.makes_pseudonyms for column in one.columns}
+    hidden = {column for one in plan.steps if one.method.surrogate for column in one.columns}
     if (set(plan.roles.row_key) & set(plan.roles.released)) - hidden:
         do = "Leave it out of --keep" + ("" if plan.publish.only_where is None else ": it stays in the table")
         raise ParameterError("--row-key", "is never released in a series", "a released column", do)
@@ -508,7 +508,7 @@ def _refuse_options(plan: Plan, kind: type[Series]) -> None:
     if limits and (kind is SeriesOfMasks or limits != ["min_l"]):
         got = ", ".join("--" + name.replace("_", "-") for name in limits)
         raise ParameterError("--series", "keeps only k with this method", got, "Leave these out")
-    draws = any(step.method.draws or step.method.makes_pseudonyms for step in plan.steps)
+    draws = any(step.method.draws or step.method.surrogate for step in plan.steps)
     if kind is SeriesOfMasks and draws and (plan.options.seed is not None or plan.options.seed_file is not None):
         must = "draws by the secret that lasts, so that a person's noise stays"
         raise ParameterError("--series", must, "a seed", "Leave out --seed")

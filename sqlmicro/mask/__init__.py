@@ -4,6 +4,7 @@ MODULES = (
     "apply_recoding",
     "coding",
     "constant",
+    "fake",
     "generalize",
     "mondrian",
     "noise",

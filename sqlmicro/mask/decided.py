@@ -26,7 +26,7 @@ from sqlmicro.mask.recoding_file import (
 from sqlmicro.options.params import Param
 
 if TYPE_CHECKING:
-    from sqlmicro.database.templates import Name, Params
+    from sqlmicro.database.templates import Name
     from sqlmicro.mask.recoding import Decided
     from sqlmicro.work import Work
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.params import Param
+from sqlmicro.mask import keyed
+from sqlmicro.mask.keyed import KeyFile
 from sqlmicro.registry import method, of_no_column
-from sqlmicro.system import secrets
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
-VARIABLE = "SQLMICRO_PSEUDONYM_KEY"
 _BLOCK = 64
 
 
@@ -26,19 +24,12 @@ _BLOCK = 64
     source="RFC 2104: HMAC, with SHA-256",
     templates=("mask/pseudonyms.sql",),
     takes_strata=False,
-    makes_pseudonyms=True,
+    surrogate="pseudonym",
 )
 def pseudonymise(
     work: Work,
     *,
-    key_file: Annotated[
-        str | None,
-        Param(
-            f"File with the secret key; - asks for it. Default: the environment variable {VARIABLE}.",
-            metavar="FILE",
-            part="key",
-        ),
-    ] = None,
+    key_file: KeyFile = None,
 ) -> Outcome:
     """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table.
 
@@ -66,16 +57,8 @@ def pseudonymise(
     What repeats is meant to: one key gives the same value the same pseudonym in every column, table and release. The
     seed of the run decides the order of the records only.
     """
-    wrong = [f"{c.name} ({c.type})" for c in work.columns if c.family in ("float", "timestamp", "timestamptz")]
-    if wrong:
-        must = "works on text, whole numbers, decimals, dates, UUIDs and truth values"
-        raise InputError(work.where, must, ", ".join(wrong), "Convert the column to text in a view first")
-    known = work.warehouse.secrets
-    if key_file not in known:  # what is asked for, or comes through a pipe, is there once
-        known[key_file] = _read_key(work.where, key_file)
-    secret = known[key_file]
-    work.warehouse.set_pads(*pads(work.epoch_key(secret)))
-    work.outcome.account.key_fingerprint = secret.fingerprint
+    keyed.refuse_inexact(work)
+    work.warehouse.set_pads(*pads(keyed.key_of(work, key_file)))
     values = work.run(
         "mask/pseudonyms.sql",
         "values",
@@ -85,16 +68,6 @@ def pseudonymise(
     )
     work.replace_all(work.columns, values, "text")
     return work.outcome
-
-
-def _read_key(where: str, key_file: str | None) -> secrets.Secret:
-    """Return the secret key; no message quotes it."""
-    secret = secrets.read(f"{where}, key_file", "key", VARIABLE, key_file)
-    if secret is None:
-        raise ParameterError(
-            f"{where}, key", "a secret key is needed", "none", f"Set {VARIABLE}, or give --key-file FILE"
-        )
-    return secret
 
 
 def pads(key: bytes) -> tuple[bytes, bytes]:

@@ -727,6 +727,26 @@ class Verbs:
     ) -> Release:
         """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
 
+    def fake(
+        self,
+        table: Records,
+        *,
+        kind: Names = ...,
+        locale: str = ...,
+        may_repeat: bool = ...,
+        key_file: str | None = ...,
+        columns: Names = ...,
+        person: Names = ...,
+        of_person: Names = ...,
+        household: Names = ...,
+        rows_are_persons: bool = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        draft: bool = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace identifiers by invented ones of the same kind: with one key the same value has the same fake everywhere."""
+
     def generalize(
         self,
         table: Records,

@@ -53,6 +53,7 @@ VARIANTS = [
     Variant("bottom-code", {"count": 9, "replacement": "median"}, bad="town"),
     Variant("constant", {"value": "x"}, ("town", "age"), nulls=False),
     Variant("constant", {}, ("town", "age", "born"), nulls=False),
+    Variant("fake", {"kind": ["town=city", "age=phone", "born=login"]}, ("town", "age", "born"), bad="income"),
     Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag", quick=True),
     Variant("mondrian", {"k": 3}, ("income",)),
     Variant("noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),

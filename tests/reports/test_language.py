@@ -30,7 +30,7 @@ from sqlmicro.audits import verdict as verdicts
 from sqlmicro.audits.registry import audits
 from sqlmicro.cli import app
 from sqlmicro.options.limits import limits
-from sqlmicro.registry import PROMISES, methods
+from sqlmicro.registry import PROMISES, Surrogate, methods
 from sqlmicro.reports import notebook
 from sqlmicro.reports.charts import shortened
 from sqlmicro.reports.facts import Facts
@@ -93,7 +93,7 @@ def named() -> dict[str, str]:
         found |= dict.fromkeys(recorded.findall(path.read_text(encoding="utf-8")), path.name)
     found |= dict.fromkeys(criteria._HOW.values(), "criteria") | dict.fromkeys(get_args(criteria.Name), "criteria")
     found |= dict.fromkeys(("Singling out", "Linkability", "Inference", "Membership"), "criteria")
-    return found | dict.fromkeys(("sensitive", "weight", "pseudonym"), "apart")
+    return found | dict.fromkeys(("sensitive", "weight", *get_args(Surrogate)), "apart")
 
 
 @pytest.mark.parametrize("code", CODES)

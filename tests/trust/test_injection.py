@@ -30,10 +30,11 @@ from .hostile import CANARY, Watched, connect, names, outcome, quoted, texts, wa
 canary_frame = pa.table({"x": [CANARY]})  # a variable that DuckDB would find by its name
 ROWS = 24
 KINDS = {"top-code": {"value": 0.5}, "bottom-code": {"value": 0.5}, "noise": {"kind": "uncorrelated", "amount": 0.1},
-         "sample": {"fraction": 0.5}, "partial": {"keep_last": 1}, "pram": {"keep_probability": 0.5},
-         "suppress": {"k": 2}, "swap": {"percent": 20.0}, "safe": {"k": 2}}  # fmt: skip
+         "sample": {"fraction": 0.5}, "partial": {"keep_last": 1}, "fake": {"kind": ["name"]},
+         "pram": {"keep_probability": 0.5}, "suppress": {"k": 2}, "swap": {"percent": 20.0},
+         "safe": {"k": 2}}  # fmt: skip
 """Settings a method cannot do without, beside k."""
-TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
+TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise", "fake")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
 OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up",
