@@ -18,8 +18,7 @@ from sqlmicro.mask import population as everybody
 from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.population_matches import PopulationMatches
-from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches
-from sqlmicro.mask.suppression_of_subsets import search
+from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches, search
 from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk

@@ -1,4 +1,7 @@
-"""Groups on Spark: blocks of near records cut in SQL, a kernel in every block, then a search across their borders."""
+"""Groups on Spark: blocks of near records cut in SQL, a kernel in every block, then a search across their borders.
+
+Of records of persons every group has k persons; of nobody's records there is one.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from typing import Any
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.group import class_size
+from sqlmicro.guarantees import read
 from sqlmicro.registry import Method
-from sqlmicro.spark import persons
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.spark.worker import cut_batches, divide_block, group_block, search_block
 from sqlmicro.work import Work
@@ -84,6 +87,20 @@ SELECT stratum, block,
 FROM widest
 WHERE w > 0"""
 
+_OF_RECORDS = """SELECT r.row_id,
+  CASE WHEN {% for column in person %}o.{{ column | ident }} IS NULL OR {% endfor %}false THEN '' ELSE ''
+  {% for column in person %}
+    || length(CAST(o.{{ column | ident }} AS VARCHAR)) || ':' || CAST(o.{{ column | ident }} AS VARCHAR)
+  {% endfor %} END AS person
+FROM {{ relation | ident }} AS r JOIN {{ original | ident }} AS o USING (row_id)"""
+
+_OF_UNITS = """SELECT r.row_id, CAST(m.counted AS VARCHAR) AS person
+FROM {{ relation | ident }} AS r JOIN {{ members | ident }} AS m USING (row_id)"""
+
+_FEWEST = """SELECT count(*) AS strata, min(persons) AS fewest
+  , sum(CASE WHEN persons < {{ k | lit }} THEN 1 ELSE 0 END) AS few
+FROM (SELECT stratum, count(DISTINCT person) AS persons FROM {{ points | ident }} GROUP BY stratum)"""
+
 _GROUPS = "SELECT * FROM {{ points | ident }} WHERE row_id = label"
 
 Tree = dict[tuple[str, int], tuple[int, float]]
@@ -114,12 +131,12 @@ def group(
     """
     k = int(method.told("k", settings))
     size = class_size.settle(work, k)
-    units = persons.of_records(warehouse, work)
+    units = _of_records(warehouse, work)
     columns = (*work.columns, *work.records.guides)
     points, p, records = _features(warehouse, work, {column: importance[column] for column in columns}, units)
     warehouse.put(warehouse.checkpoint("features", warehouse.frame(points)), points.table)
     if units:
-        persons.refuse_few(warehouse, work, points, k)
+        _refuse_few(warehouse, work, points, k)
     made = _Blocks(warehouse, work, points, p, records, k, size, units)
     divides = units and work.records.classes and size == k
     groups = made.divided(method, settings) if divides else made.grouped(method, settings)
@@ -308,3 +325,33 @@ def prune(
 
 def _within(block: int, ancestor: int) -> bool:
     return block >> max(0, block.bit_length() - ancestor.bit_length()) == ancestor
+
+
+def _of_records(warehouse: SparkWarehouse, work: Work) -> Sequence[Name]:
+    """Return the relation (row_id, person) with whom every record of a step counts as; none if each is somebody else.
+
+    Where a record is that of a unit, such as a person or a household, all of those of which nothing is known count as
+    one; a note says how many they are.
+    """
+    alike = read.say_who_counts_as_one(work)
+    if units := work.demand.units:
+        params = {"relation": work.relation, "members": units.level.members}
+        return [warehouse.define(f"{work.prefix}_persons", _OF_UNITS, keep=False, **params)] if alike else []
+    if not (person := work.demand.person):
+        return []
+    into, original = f"{work.prefix}_persons", work.demand.original
+    return [
+        warehouse.define(into, _OF_RECORDS, relation=work.relation, original=original, person=person),
+    ]
+
+
+def _refuse_few(warehouse: SparkWarehouse, work: Work, points: Name, k: int) -> None:
+    """Refuse strata of fewer than k persons.
+
+    Raises
+    ------
+    InputError
+        With how many they are.
+    """
+    strata, fewest, few = (int(found) for found in warehouse.query("persons", _FEWEST, points=points, k=k)[0])
+    work.refuse_small_strata(k, fewest, few, strata, of="persons")

@@ -7,6 +7,7 @@ are persisted where Spark keeps such data.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
@@ -24,7 +25,6 @@ from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.spark import select_corrections
 from sqlmicro.spark.session import apart, fit, keyed, opened
 from sqlmicro.spark.translate import INSTEAD, Correction, translate
-from sqlmicro.spark.types import duckdb_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
+_TYPES = {
+    "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER", "bigint": "BIGINT", "float": "FLOAT",
+    "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE", "timestamp_ntz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP WITH TIME ZONE", "binary": "BLOB",
+}  # fmt: skip
+"""The types of Spark, as DuckDB calls them."""
 _KEPT = ("safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
 _KEYED = ("load/numbered.sql", "load/copies_apart.sql")
 """What all else is joined to by row_id: it is parted and sorted by that once, not by every join."""
@@ -398,3 +404,15 @@ def _quoted(name: str) -> str:
 def _small(frame: DataFrame, rows: int) -> DataFrame:
     """Return a relation of so many rows, to be sent to all workers if it is small."""
     return frame.hint("broadcast") if rows <= _MOST_TO_ALL else frame
+
+
+def duckdb_type(spark: str) -> str:
+    """Return the name that DuckDB has for a type of Spark's.
+
+    >>> duckdb_type("bigint"), duckdb_type("decimal(10,2)"), duckdb_type("array<int>")
+    ('BIGINT', 'DECIMAL(10,2)', 'INTEGER[]')
+    """
+    found = re.fullmatch(r"array<(.*)>", spark)
+    if found:
+        return duckdb_type(found[1]) + "[]"
+    return _TYPES.get(spark, spark.upper())

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sqlmicro.mask.rank_swap import AT_ONCE, blocks, partners, swapped
+from sqlmicro.mask.swap import AT_ONCE, blocks, partners, swapped
 
 KEY, MASK = "0123456789abcdef0123456789abcdef", 2**64 - 1
 

@@ -18,8 +18,7 @@ import pytest
 from world import refused, release, warehouse
 
 from sqlmicro.mask import suppression
-from sqlmicro.mask.suppression import Entries, class_sizes, matches, own_value, wildcard
-from sqlmicro.mask.suppression_of_subsets import search
+from sqlmicro.mask.suppression import Entries, class_sizes, matches, own_value, search, wildcard
 from sqlmicro.registry import silent
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
