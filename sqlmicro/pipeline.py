@@ -177,50 +177,63 @@ class Promises:
     """Of which steps nobody can tell whether a combination that is shown occurred."""
     gates: list[PassedGate] = field(default_factory=list)
     """What was asked for by name, and held of the records already."""
+    apart: dict[str, str] = field(default_factory=dict)
+    """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
 
 
 @dataclass
-class Beside:
-    """What is written beside the release: the files of other candidates, by their number, and of recodings."""
+class Log:
+    """What was done, how long it took, and what is told of it."""
 
-    candidates: dict[int, Kept] = field(default_factory=dict)
+    steps: list[StepReport] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
     """What steps decided and how many records they left, by the file that it is written to."""
 
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the block to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
 
 @dataclass
-class Run:
-    """The state of a run: the current relation, what was done so far, what it promised, and what the source held."""
+class Repeat:
+    """What makes the same release again of the same records."""
 
-    warehouse: Warehouse
-    source: Source
-    roles: Roles
     key: Key
     recipe: Recipe
-    loaded: Loaded
-    current: Name
-    steps: list[StepReport] = field(default_factory=list)
-    promises: Promises = field(default_factory=Promises)
-    beside: Beside = field(default_factory=Beside)
-    seconds: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    kinds: dict[Column, Kind] = field(default_factory=dict)
-    """Of what kind the new values of columns are by now."""
+
+
+@dataclass
+class Around:
+    """What stands around every method of a run, see `scopes`."""
+
     levels: tuple[Level, ...] = ()
     """Units of several records, and which columns have one value in each."""
-    apart: dict[str, str] = field(default_factory=dict)
-    """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     seater: records.Seater | None = None
     """What continues a series, where the release is a night of one."""
 
-    def resume(self) -> None:
-        """Go on with this run where another one of the same warehouse was before, in its staging database."""
-        self.warehouse.staging = self.original.catalog
+
+@dataclass
+class Table:
+    """The records as they were read, and as they are by now."""
+
+    loaded: Loaded
+    current: Name
+    kinds: dict[Column, Kind] = field(default_factory=dict)
+    """Of what kind the new values of columns are."""
+    candidates: dict[int, Kept] = field(default_factory=dict)
+    """The records as other candidates have them, by their number: they are written beside the release."""
 
     @property
-    def claims(self) -> list[Claim]:
-        """What its steps promise of their columns."""
-        return self.promises.claims
+    def original(self) -> Name:
+        """The records as they were read."""
+        return self.loaded.records
 
     @property
     def numeric(self) -> set[Column]:
@@ -232,52 +245,56 @@ class Run:
         """The columns whose values are text by now, whatever the table has."""
         return {column for column, kind in self.kinds.items() if kind == "text"}
 
-    @property
-    def original(self) -> Name:
-        """The records as they were read."""
-        return self.loaded.records
+    def as_it_is(self, column: Column) -> Column:
+        """Return a column with the type its values have by now."""
+        return replace(column, type="VARCHAR") if column in self.text else column
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Add the wall time of the block to a stage."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+@dataclass
+class Run:
+    """A run: what is released, how it is repeated, the table by now, and what is promised and told of it."""
+
+    warehouse: Warehouse
+    source: Source
+    roles: Roles
+    repeat: Repeat
+    table: Table
+    around: Around = field(default_factory=Around)
+    promises: Promises = field(default_factory=Promises)
+    log: Log = field(default_factory=Log)
+
+    def resume(self) -> None:
+        """Go on with this run where another one of the same warehouse was before, in its staging database."""
+        self.warehouse.staging = self.table.original.catalog
 
     @property
     def known(self) -> tuple[Column, ...]:
         """The released columns an attacker may know: what the k of the release is measured over, in their order."""
-        released = {column for column in self.roles.released if column.name not in self.apart}
+        released = {column for column in self.roles.released if column.name not in self.promises.apart}
         ordered = dict.fromkeys((*self.source.columns, *self.roles.released))
         return tuple(column for column in ordered if column in released)
 
     @property
     def counted(self) -> tuple[Column, ...]:
         """Whose records audits count as one: a person's, but not in a night, where empty seats are of nobody."""
-        return () if self.seater else self.roles.person
+        return () if self.around.seater else self.roles.person
 
     @property
     def unit(self) -> str:
         """What k counts, where that are not records: the columns that say whose record it is."""
-        return "" if self.seater else self.roles.unit
+        return "" if self.around.seater else self.roles.unit
 
     @property
     def tells_whose(self) -> bool:
         """Whether the release says which records are of one person: by a key that did not become one value for all."""
-        constant = {name for step in self.steps if step.method == "constant" for name in step.columns}
+        constant = {name for step in self.log.steps if step.method == "constant" for name in step.columns}
         person = self.roles.person
         return bool(person) and set(person) <= set(self.roles.released) and not constant & {c.name for c in person}
 
     @property
     def quasi(self) -> tuple[Column, ...]:
         """Every column some step worked on, strata included."""
-        return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
-
-    def as_it_is(self, column: Column) -> Column:
-        """Return a column with the type its values have by now."""
-        return replace(column, type="VARCHAR") if column in self.text else column
+        return tuple(dict.fromkeys(column for claim in self.promises.claims for column in claim.columns))
 
 
 def load(
@@ -303,11 +320,11 @@ def load(
     first = tuple(column for column in source.columns if column.name == name and column.numeric)
     source_read = replace(source, relation=read or source.relation)
     found = loaded(warehouse, source_read, roles, watched=watched, draws=draws, first=first)
-    run = Run(warehouse, source, roles, key, recipe, found, found.records)
+    run = Run(warehouse, source, roles, Repeat(key, recipe), Table(found, found.records))
     # In a night a record has its own class: what is constant within a person is not kept so.
-    run.levels = () if by_hash else levels.settle(warehouse, found.records, roles, source.label)
-    run.notes += [*source.said, *(level.told for level in run.levels)]
-    run.seconds["load"] = time.perf_counter() - start
+    run.around.levels = () if by_hash else levels.settle(warehouse, found.records, roles, source.label)
+    run.log.notes += [*source.said, *(level.told for level in run.around.levels)]
+    run.log.seconds["load"] = time.perf_counter() - start
     return run
 
 
@@ -331,42 +348,44 @@ def step(run: Run, planned: PlannedStep) -> None:
     unions = [column.name for column in columns if column.type.startswith("UNION")]
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
-    with run.timed(f"{method.stage}: {method.name}"):
+    with run.log.timed(f"{method.stage}: {method.name}"):
         missing = policy.settle(run, planned)
-    before, parts = run.current, _parts(run, planned)
-    read = run.original if run.seater is None else None  # a night may read some rows only: the types decide
-    whole = [] if planned.decimals else holding(run.warehouse, read, [*map(run.as_it_is, columns)])
+    before, parts = run.table.current, _parts(run, planned)
+    read = (
+        run.table.original if run.around.seater is None else None
+    )  # a night may read some rows only: the types decide
+    whole = [] if planned.decimals else holding(run.warehouse, read, [*map(run.table.as_it_is, columns)])
     made: list[Outcome] = []
     for part in parts:
-        with run.timed(f"{method.stage}: {method.name}"):
+        with run.log.timed(f"{method.stage}: {method.name}"):
             outcome = _carried_out(run, planned, part, missing, before, whole)
-        run.apart |= _unknown_elsewhere(run, planned, outcome)
-        with run.timed("replace"):
+        run.promises.apart |= _unknown_elsewhere(run, planned, outcome)
+        with run.log.timed("replace"):
             _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}", whole)
         made.append(outcome)
         if to := method.told("recoding", planned.settings):
-            run.beside.recodings[to] = outcome.account.recoding, run.warehouse.count(run.current)
+            run.log.recodings[to] = outcome.account.recoding, run.warehouse.count(run.table.current)
     if planned.nulls == "keep" and method.takes_nulls:
-        changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
-        run.notes += [f"--nulls keep: {changed}"] if changed else []
+        changed = counted.said(counted.measure(run.warehouse, before, run.table.current, columns))
+        run.log.notes += [f"--nulls keep: {changed}"] if changed else []
     outcome = together(made, nested=method.nests)
     run.promises.claims += _claims(planned, outcome, parts)
     run.promises.denied += [outcome.account.denied] if outcome.account.denied else []
-    run.notes += dict.fromkeys(note for one in made for note in one.account.notes)
-    run.steps.append(_summary(planned, outcome, of_levels(parts, [one.account for one in made])))
+    run.log.notes += dict.fromkeys(note for one in made for note in one.account.notes)
+    run.log.steps.append(_summary(planned, outcome, of_levels(parts, [one.account for one in made])))
 
 
 def _parts(run: Run, planned: PlannedStep) -> list[Part]:
     """Return the columns of a step level by level; a method that keeps constant what is constant takes all at once."""
     method, columns = planned.method, planned.columns
-    if isinstance(run.seater, Nights) and run.roles.of_night and method.draws:
-        return _parts_of_night(run, planned, run.seater)
+    if isinstance(run.around.seater, Nights) and run.roles.of_night and method.draws:
+        return _parts_of_night(run, planned, run.around.seater)
     if method.keeps_constant(planned.settings) or not columns:
-        return [levels.at_once(run.levels, columns)]
-    found, lost = levels.parts_within(run.levels, columns, planned.by, planned.where, nested=method.nests)
+        return [levels.at_once(run.around.levels, columns)]
+    found, lost = levels.parts_within(run.around.levels, columns, planned.by, planned.where, nested=method.nests)
     if lost:
-        run.levels = levels.without(run.levels, lost)
-        run.notes.append(f"the strata differ within persons, whose {', '.join(names_of(lost))} may differ too now")
+        run.around.levels = levels.without(run.around.levels, lost)
+        run.log.notes.append(f"the strata differ within persons, whose {', '.join(names_of(lost))} may differ too now")
     return found
 
 
@@ -379,7 +398,7 @@ def _parts_of_night(run: Run, planned: PlannedStep, nights: Nights) -> list[Part
     if not columns:  # whole records are drawn: all of a person, or none
         return [Part((), unit=unit)]
     known = nights.first(
-        f"{planned.prefix} constant", lambda: levels.constant(run.warehouse, run.original, unit, columns)
+        f"{planned.prefix} constant", lambda: levels.constant(run.warehouse, run.table.original, unit, columns)
     )
     alike = tuple(column for column in columns if column.name in known)
     others = tuple(column for column in columns if column.name not in known)
@@ -396,14 +415,14 @@ def _carried_out(
     seat keeps it; and what a class must keep is kept of those that the method groups.
     """
     method, number = planned.method, f"{planned.number}{part.suffix}"
-    columns = [run.as_it_is(column) for column in run.roles.released] if part.level else []
+    columns = [run.table.as_it_is(column) for column in run.roles.released] if part.level else []
     innermost = Keep(method, planned.settings, planned.k)
     scopes = (
-        OneForEachUnit(part.level, run.levels, columns, run.roles.used, part.mapped(run.as_it_is).below,
+        OneForEachUnit(part.level, run.around.levels, columns, run.roles.used, part.mapped(run.table.as_it_is).below,
                        f"units_{number}"),
-        SameDrawsForEachUnit(part.unit, run.original, f"by_unit_{planned.number}"),
+        SameDrawsForEachUnit(part.unit, run.table.original, f"by_unit_{planned.number}"),
         WithinPatterns(run, planned, part, missing),
-        innermost if run.seater is None else Seats(innermost, run.seater),
+        innermost if run.around.seater is None else Seats(innermost, run.around.seater),
     )  # fmt: skip
     work = _problem(run, planned, part, begun, whole)
     solve(work, scopes, lambda narrowed: method.function(narrowed, **planned.settings))
@@ -413,26 +432,25 @@ def _carried_out(
 
 def _problem(run: Run, planned: PlannedStep, part: Part, begun: Name, whole: Sequence[Column]) -> Work:
     """Return what a step works on in the columns of one level, before any scope has narrowed it."""
-    own, seater, roles = part.mapped(run.as_it_is), run.seater, run.roles
-    of_records = Records(
-        run.current, own.columns, (*(run.as_it_is(column) for column in planned.by), *own.above), own.above, own.guides,
-        next(iter(run.loaded.first), None) if run.current == run.original else None, begun,
-    )  # fmt: skip
+    table, seater, roles = run.table, run.around.seater, run.roles
+    own, by = part.mapped(table.as_it_is), map(table.as_it_is, planned.by)
+    order = next(iter(table.loaded.first), None) if table.current == table.original else None
+    of_records = Records(table.current, own.columns, (*by, *own.above), own.above, own.guides, order, begun)
     nights = seater if isinstance(seater, Nights) else None
     demand = Demand(
-        planned.guarantees, planned.sensitive, roles.of_night if seater else roles.person, run.original,
+        planned.guarantees, planned.sensitive, roles.of_night if seater else roles.person, run.table.original,
         roles.row_key or roles.known_by, planned.left_as_it_is(roles.released) if _bind(run) else (),
         households=part.households, files=seater if isinstance(seater, FileSeries) else None,
         each_alone=nights is not None,
     )  # fmt: skip
     step_of = StepOf(
-        run.source, planned.where, planned.prefix + part.suffix, run.loaded.rows, own.step, frozenset(whole)
+        run.source, planned.where, planned.prefix + part.suffix, run.table.loaded.rows, own.step, frozenset(whole)
     )
-    return Work(run.warehouse, of_records, step_of, Draws(run.key, planned.task, nights), demand)
+    return Work(run.warehouse, of_records, step_of, Draws(run.repeat.key, planned.task, nights), demand)
 
 
 def _bind(run: Run) -> bool:
-    return run.seater is not None and run.seater.binds_kept
+    return run.around.seater is not None and run.around.seater.binds_kept
 
 
 def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> list[Claim]:
@@ -470,9 +488,9 @@ def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> 
     The `whole` columns of the step hold whole numbers and stay whole.
     """
     run.roles = replace(run.roles, kept=(*run.roles.kept, *_added(outcome)))
-    before = run.current
-    run.current = _replaced(run, before, outcome, suffix, whole)
-    run.beside.candidates = {
+    before = run.table.current
+    run.table.current = _replaced(run, before, outcome, suffix, whole)
+    run.table.candidates = {
         candidate: Kept.of(
             _replaced(run, before, other, f"{suffix}_candidate_{candidate}", whole),
             run.promises.denied,
@@ -480,8 +498,8 @@ def _apply(run: Run, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> 
         )
         for candidate, other in outcome.account.others.items()
     }
-    texts = run.text  # they stay so
-    run.kinds |= {c: new.kind for c, new in outcome.values.items() if new.kind != "nominal" and c not in texts}
+    texts = run.table.text  # they stay so
+    run.table.kinds |= {c: new.kind for c, new in outcome.values.items() if new.kind != "nominal" and c not in texts}
 
 
 def _replaced(run: Run, before: Name, outcome: Outcome, suffix: str, whole: Sequence[Column]) -> Name:
@@ -493,8 +511,9 @@ def _replaced(run: Run, before: Name, outcome: Outcome, suffix: str, whole: Sequ
         for column in run.roles.released
     ]
     released = with_values(
-        run.warehouse, rows.relation if rows and seats else before, columns, f"released_{suffix}", rows=run.loaded.rows,
-        by_place=not seats, read_once={new.relation for new in values.values() if new.read_once}, whole=whole,
+        run.warehouse, rows.relation if rows and seats else before, columns, f"released_{suffix}",
+        rows=run.table.loaded.rows, by_place=not seats, whole=whole,
+        read_once={new.relation for new in values.values() if new.read_once},
     )  # fmt: skip
     if rows is None or seats:
         return released

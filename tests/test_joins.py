@@ -17,6 +17,7 @@ from world import refused, relations
 import sqlmicro
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
+from sqlmicro.pipeline import Promises
 from sqlmicro.publish import together
 
 STAR = Path(__file__).parent.parent / "examples" / "star_schema"
@@ -392,8 +393,9 @@ def test_persons_that_a_release_does_not_tell_are_those_of_its_original(tells: b
     roles = SimpleNamespace(person=(person,), released=(age,))
     records = SimpleNamespace(describe=lambda _relation: [("row_id", "BIGINT"), ("c1", "DOUBLE")])
     run = SimpleNamespace(
-        roles=roles, tells_whose=tells, current=here, original=here, warehouse=records, known=(age,), claims=[]
-    )
+        roles=roles, tells_whose=tells, table=SimpleNamespace(current=here, original=here), warehouse=records,
+        known=(age,), promises=Promises(),
+    )  # fmt: skip
     written = SimpleNamespace(relation=here, columns=(Column("pid", "INTEGER", "pid"), Column("age", "DOUBLE", "age")))
     released = SimpleNamespace(
         run=run, audits={None: written}, outputs=[SimpleNamespace(records=None)], report=SimpleNamespace(source="t")

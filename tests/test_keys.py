@@ -321,7 +321,7 @@ def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
 def test_a_join_neither_loses_nor_gains_more_rows_than_it_may(held: int, joined: int, most: int, passed: bool) -> None:
     warehouse = SimpleNamespace(rows=lambda *_, **__: [(9, 0, held, joined)])
     side = SimpleNamespace(
-        run=SimpleNamespace(warehouse=warehouse, original=None, current=None),
+        run=SimpleNamespace(warehouse=warehouse, table=SimpleNamespace(original=None, current=None)),
         audits={None: SimpleNamespace(relation=None, checks=[])}, report=SimpleNamespace(source="t"),
     )  # fmt: skip
     reference = together.Reference("key 1", side, (), side, (), most)  # type: ignore[arg-type]

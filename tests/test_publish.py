@@ -280,7 +280,8 @@ def test_values_become_what_their_columns_were():
 
     def found(used, text, in_place):
         chosen = [[column for column in columns if column.name in names] for names in (used, text)]
-        run = SimpleNamespace(roles=SimpleNamespace(used=chosen[0], released=columns), text=set(chosen[1]))
+        roles, table = SimpleNamespace(used=chosen[0], released=columns), SimpleNamespace(text=set(chosen[1]))
+        run = SimpleNamespace(roles=roles, table=table)
         return {kind: [c.name for c in of] for kind, of in published_as(run, in_place=in_place).items() if of}
 
     made = {"dates": ["day"], "timestamps": ["at"], "timestamps_with_zone": ["there"]}

@@ -104,7 +104,9 @@ class SeriesOfColumns(Series):
         read = self.read(persons)
         shown = warehouse.arrays(
             "history/hashes_of_records.sql", stream=KEY, columns=list(run.roles.released),
-            relation=select("history/rows_read.sql", relation=run.current, records=warehouse.count(run.original)),
+            relation=select(
+                "history/rows_read.sql", relation=run.table.current, records=warehouse.count(run.table.original)
+            ),
         )  # fmt: skip
         has, at = places(shown["row_id"], persons["row_id"])
         content = self._values_read(run, persons["row_id"])
@@ -118,7 +120,7 @@ class SeriesOfColumns(Series):
         changed = np.zeros(len(persons["who"]), bool)
         stale = found["who"][known & (found["content"] != found["content_before"])]
         changed[np.isin(persons["who"], stale)] = True
-        report, rows = self.tonight.report, warehouse.count(run.current)
+        report, rows = self.tonight.report, warehouse.count(run.table.current)
         stale_rows = self._others_changed(run) + len(stale)
         report = replace(report, changed=stale_rows, advice=_advice(stale_rows + (report.empty or 0), rows))
         seats = changes.changed_seats(self.before, memory, replace(read, changed=changed))
@@ -132,9 +134,9 @@ class SeriesOfColumns(Series):
 
     def _values_read(self, run: Run, row_id: np.ndarray) -> np.ndarray:
         """Return hashes of what was read of some records: a token may know the row key only."""
-        there = {name for name, _ in run.warehouse.describe(run.original)}
+        there = {name for name, _ in run.warehouse.describe(run.table.original)}
         was = run.warehouse.arrays(
-            "history/hashes_of_records.sql", stream=KEY, relation=run.original,
+            "history/hashes_of_records.sql", stream=KEY, relation=run.table.original,
             columns=[column for column in run.roles.released if column.staged in there],
         )  # fmt: skip
         hashed: np.ndarray = was["hashed"][places(was["row_id"], row_id)[1]]
@@ -151,11 +153,11 @@ class SeriesOfColumns(Series):
         """Return how many rows are published, and the sum of their hashes; note whether the earlier ones are there."""
         assert self.rows is not None
         names = [column.staged for column in run.roles.released]
-        told = content(run.warehouse, run.current, names)
+        told = content(run.warehouse, run.table.current, names)
         old = self.before.rows if self.before else 0
         new = content(
             run.warehouse,
-            run.warehouse.run("history/rows_added.sql", "rows_added", view=True, relation=run.current,
+            run.warehouse.run("history/rows_added.sql", "rows_added", view=True, relation=run.table.current,
                               tonight=self.rows, first=old),
             names,
         )  # fmt: skip

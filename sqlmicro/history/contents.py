@@ -20,7 +20,7 @@ def contents(run: Run, key: str) -> Mapping[str, np.ndarray]:
     """Return who, content and published of every person in the release, in the order of `who`."""
     import numpy as np
 
-    warehouse, original, released = run.warehouse, run.original, list(run.roles.released)
+    warehouse, original, released = run.warehouse, run.table.original, list(run.roles.released)
     there = {name for name, _ in warehouse.describe(original)}
     read = [column for column in (*released, *run.roles.of_night) if column.staged in there]
     warehouse.set_key(KEY, key)
@@ -28,7 +28,7 @@ def contents(run: Run, key: str) -> Mapping[str, np.ndarray]:
         "history/persons.sql", relation=original, stream=KEY, columns=["copy"], by=[], sensitive=[]
     )
     was = warehouse.arrays("history/hashes_of_records.sql", relation=original, stream=KEY, columns=read)
-    now = warehouse.arrays("history/hashes_of_records.sql", relation=run.current, stream=KEY, columns=released)
+    now = warehouse.arrays("history/hashes_of_records.sql", relation=run.table.current, stream=KEY, columns=released)
     known, at = places(now["row_id"], persons["row_id"])
     order = np.flatnonzero(known)[np.argsort(persons["who"][known])]
     return {

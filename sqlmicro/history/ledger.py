@@ -103,7 +103,7 @@ def schema_hash(columns: Sequence[Column]) -> str:
 def unit(run: Run) -> str:
     """Return by what the persons of a run are known again: a person key, a row key, or what was read of them."""
     roles = run.roles
-    if person := roles.of_night if run.seater else roles.person:
+    if person := roles.of_night if run.around.seater else roles.person:
         return by_person(column.name for column in person)
     if key := roles.row_key or roles.known_by:
         return by_row_key(column.name for column in key)

@@ -94,7 +94,11 @@ class Series:
 
         if self.tonight is None:
             return
-        told = {**self.measured, **({NAME: self.compared.how} if self.compared else {}), SOURCE_ROWS: run.loaded.rows}
+        told = {
+            **self.measured,
+            **({NAME: self.compared.how} if self.compared else {}),
+            SOURCE_ROWS: run.table.loaded.rows,
+        }
         names, values = list(told), [json.dumps(one) for one in told.values()]
         table = pa.table({"name": pa.array(names, pa.string()), "value": pa.array(values, pa.string())})
         kept = run.warehouse.load(table, "measured", "filled with what the night has measured")

@@ -93,16 +93,18 @@ def staged(run: Run, records: Name, into: str) -> tuple[Staged, ...]:
     if promised is None:
         return ()
     if not isinstance(run.warehouse, DuckDBWarehouse):
-        run.notes.append("what this release tells together with others was not measured: the ledger is kept by DuckDB")
+        run.log.notes.append(
+            "what this release tells together with others was not measured: the ledger is kept by DuckDB"
+        )
         return ()
     key = secrets.ledger_key(ledger.unit(run))
     if key is None:
-        run.notes.append(
+        run.log.notes.append(
             "what this release tells together with others was not measured: no secret could be kept. Set "
             f"{secrets.LASTING_VARIABLE}"
         )
         return ()
-    sensitive = [column for column in run.roles.released if run.apart.get(column.name) == "sensitive"]
+    sensitive = [column for column in run.roles.released if run.promises.apart.get(column.name) == "sensitive"]
     found = dict.fromkeys(frozenset(columns) for columns in (run.known, promised.columns) if columns)
     return tuple(
         _staged(run, records, f"{into}_{number}", [c for c in run.roles.released if c in columns], sensitive, key)
@@ -116,7 +118,7 @@ def promises(run: Run) -> bool:
 
 
 def _widest(run: Run) -> Claim | None:
-    found = max((claim for claim in run.claims if claim.promise == "record"), key=_width, default=None)
+    found = max((claim for claim in run.promises.claims if claim.promise == "record"), key=_width, default=None)
     return found if found and found.columns else None
 
 
@@ -139,7 +141,7 @@ def _width(claim: Claim) -> tuple[int, int]:
 
 def promised_k(run: Run) -> int:
     """Return the k that is promised of records."""
-    return max((claim.terms.k for claim in run.claims if claim.promise == "record"), default=0)
+    return max((claim.terms.k for claim in run.promises.claims if claim.promise == "record"), default=0)
 
 
 def _staged(
@@ -151,11 +153,11 @@ def _staged(
     """
     warehouse = run.warehouse
     warehouse.set_key(KEY, key)
-    members = run.seater.members if isinstance(run.seater, Seats) else None
+    members = run.around.seater.members if isinstance(run.around.seater, Seats) else None
     types = dict(warehouse.describe(records))
     known = by_kind([Column(column.staged, types[column.staged], column.staged) for column in columns])
     classed = warehouse.run("history/classed.sql", f"{into}_classed", records=records, kinds=known)
-    by: Params = {"stream": KEY, "original": run.original}
+    by: Params = {"stream": KEY, "original": run.table.original}
     contents = None
     averaged = _averaged(run)
     told: Params = {**by, "classed": classed, "averaged": averaged}
@@ -178,8 +180,8 @@ def _staged(
 
 def _averaged(run: Run) -> list[str]:
     """Return the columns whose values totals of a release are of, as they were loaded, in the order of their names."""
-    there = {name for name, _ in run.warehouse.describe(run.original)}
-    grouped = {name for step in run.steps if find(step.method).stage == "group" for name in step.columns}
+    there = {name for name, _ in run.warehouse.describe(run.table.original)}
+    grouped = {name for step in run.log.steps if find(step.method).stage == "group" for name in step.columns}
     return sorted(column.staged for column in run.roles.released if column.name in grouped and column.staged in there)
 
 

@@ -69,17 +69,17 @@ class Forecast:
         progress, dry = run.warehouse.progress, plan.job.options.dry_run
         found = expected(run, plan.steps, self.calibration, dry=plan.job.dry)
         if self.calibration.spoiled:
-            run.notes.append(UNREADABLE)
+            run.log.notes.append(UNREADABLE)
         if self.budget:
             ahead = sum(self.rows)
             share = self.left * self.rows.pop(0) / ahead if ahead else self.left
             found, told = chosen(found, run, self.budget, share)
             self.left -= found.seconds
-            run.notes += told
+            run.log.notes += told
             for sentence in told:
                 progress.say(sentence)
             plan = plan.with_steps(found.steps)
-            run.recipe = plan.recipe(run.source)
+            run.repeat.recipe = plan.recipe(run.source)
             found = found.with_steps(plan.steps)
         tell = dry or found.seconds >= WORTH_TELLING
         found = found.with_dear(run) if tell else found
@@ -180,7 +180,7 @@ class Expected:
             left = _without(run, step, own, column)
             share = (self.of_step(step, own.sizes) - self.of_step(step, left)) / whole
             if share >= max(_DEAR, found.share if found else 0.0):
-                found = Dear(column.name, sizes.values(run.warehouse, run.current, column), min(share, 0.99))
+                found = Dear(column.name, sizes.values(run.warehouse, run.table.current, column), min(share, 0.99))
         return replace(self, dear=found)
 
     def observed(self, run: Run) -> list[Observation]:
@@ -188,13 +188,13 @@ class Expected:
         if run.warehouse.progress.compiled:
             return []
         stages = [_stage(step) for step in self.steps]
-        around = sum(seconds for stage, seconds in run.seconds.items() if stage not in stages)
+        around = sum(seconds for stage, seconds in run.log.seconds.items() if stage not in stages)
         found = [Observation(AROUND, self._kind, self.around, around)]
         peak = peak_memory()
         grown = float(peak) if peak and self.peak and peak > self.peak and len(self.steps) == 1 else 0.0
         for step, one, stage in zip(self.steps, self.measured, stages, strict=True):
             if stages.count(stage) == 1 and step.settings.get("time_limit") is None:
-                taken = run.seconds.get(stage, 0.0)
+                taken = run.log.seconds.get(stage, 0.0)
                 found.append(Observation(step.method.name, kind_of(step), one.sizes, taken, grown))
         return [one for one in found if one.seconds > 0]
 
@@ -211,13 +211,13 @@ def _stage(step: PlannedStep) -> str:
 def _without(run: Run, step: PlannedStep, own: Measured, column: Column) -> Sizes:
     """Return the sizes of a step without a column."""
     rest = [other for other in (*step.columns, *step.by) if other != column]
-    counted = sizes.combinations(run.warehouse, run.current, rest) if step.method.stage == "safe" else 0
+    counted = sizes.combinations(run.warehouse, run.table.current, rest) if step.method.stage == "safe" else 0
     return own.without(column, counted)
 
 
 def expected(run: Run, steps: Sequence[PlannedStep], calibration: Calibration, *, dry: bool) -> Expected:
     """Return what the steps over the records that a run has loaded are expected to take, and all around them."""
-    rows = run.warehouse.count(run.current)
+    rows = run.warehouse.count(run.table.current)
     measured = tuple(sizes.of_step(run, step, rows) for step in steps)
     around = Sizes(rows, max(1, len(run.roles.released)))
     return Expected(calibration, tuple(steps), measured, around, dry, peak_memory())

@@ -81,8 +81,8 @@ def _known(job: Job, known: Known, release: Release) -> Known:
     run, where, of = release.run, f"{job.label}, key 'known'", []
     for does, name in known.of:
         (column,) = pick(run.roles.released, [name], where)
-        if does in ("sum", "avg") and run.as_it_is(column).family not in ARITHMETIC:
-            got = f"{column.name} ({run.as_it_is(column).type})"
+        if does in ("sum", "avg") and run.table.as_it_is(column).family not in ARITHMETIC:
+            got = f"{column.name} ({run.table.as_it_is(column).type})"
             raise InputError(where, f"{does} is of numbers, as they are released", got, "Use min or max, or count")
         of.append((does, column.name))
     return replace(known, of=tuple(of))

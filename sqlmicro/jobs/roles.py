@@ -320,7 +320,7 @@ def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
     for column in run.roles.kept:
         if column.name.lower() not in accepted:
             staged = replace(column, name=column.staged, collated=False)
-            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
+            share = k_anonymity.class_sizes(run.warehouse, run.table.original, [staged]).unique
             found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
     if found:
         raise InputError(

@@ -55,7 +55,7 @@ def parameters(run: Run, job: Job, target: Target) -> Parameters:
     """Return everything that decides what was released, but the key."""
     roles = run.roles
     steps = []
-    for step in run.steps:
+    for step in run.log.steps:
         chosen = next((c for c in step.candidates if c.candidate == step.chosen), None)
         steps.append(
             StepParameters(
@@ -70,7 +70,7 @@ def parameters(run: Run, job: Job, target: Target) -> Parameters:
         [column.name for column in roles.dropped],
         [column.name for column in roles.row_key],
         [column.name for column in roles.identifiers],
-        run.apart,
+        run.promises.apart,
         [column.name for column in roles.allowed],
         target.kind,
         target.widen,
@@ -78,7 +78,7 @@ def parameters(run: Run, job: Job, target: Target) -> Parameters:
         [column.name for column in roles.of_person],
         [column.name for column in roles.household],
         job.options.rows_are_persons,
-        sorted(column.name for column in run.numeric),
+        sorted(column.name for column in run.table.numeric),
         job.options.decimals,
     )
 
@@ -260,7 +260,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     refuse_drift(job.approved, plan, found.source)
     series = series_jobs.series_of(plan, warehouse, source, target)
     run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
-    run.seater = series
+    run.around.seater = series
     if isinstance(series, Retention) and isinstance(target, InPlace):
         target = in_place.of(target, run, series, plan.worked_on)
     target.check(run, plan.worked_on, dry=job.dry)
@@ -270,12 +270,12 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
         recording.refuse_triggers(warehouse, target)
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
-        run.notes.append(OfJob("the seed was given in plain text, which is for tests: it is no secret"))
+        run.log.notes.append(OfJob("the seed was given in plain text, which is for tests: it is no secret"))
     stays = plan.roles.row_key if isinstance(series, Retention) else ()
     shown = replace(run.roles, dropped=tuple(column for column in run.roles.dropped if column not in stays))
-    run.notes += map(OfJob, (*job.said, *roles_in_words(shown, plan.calibrated), *counted_in_words(plan)))
-    run.notes += [OfJob(f"the row key stays in the table: {', '.join(names_of(stays))}")] if stays else []
-    run.notes += populations_in_words(warehouse, job)
+    run.log.notes += map(OfJob, (*job.said, *roles_in_words(shown, plan.calibrated), *counted_in_words(plan)))
+    run.log.notes += [OfJob(f"the row key stays in the table: {', '.join(names_of(stays))}")] if stays else []
+    run.log.notes += populations_in_words(warehouse, job)
     plan = forecast.settled(run, plan)
     for step in plan.steps:
         pipeline.step(run, step)
@@ -291,7 +291,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
         raise InputError("publish-draft", must, "another", "Nothing was published. Make another draft")
     if series is not None and series.tonight is not None:
         report.in_series(series.tonight.report)
-        run.notes += series.tonight.report.notes
+        run.log.notes += series.tonight.report.notes
     return prepare(run, target, dry=job.dry, report=report, started=started, past=job.publish, series=series)
 
 
@@ -301,7 +301,7 @@ def sensitive_in(run: Run, plan: Plan) -> list[gate.Sensitive]:
     columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
     if not columns:
         return []
-    with run.timed("audit"):
+    with run.log.timed("audit"):
         return gate.measured_sensitive(run, list(columns))
 
 
@@ -377,15 +377,15 @@ def _finish(release: Release, *, dry: bool, lost: bool) -> None:
 def finished(run: Run, report: ReleaseReport, audited: OutputAudit) -> None:
     """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
     report.judged(run, audited.checks, audited.sizes)
-    report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-    report.notes = run.notes
+    report.seconds = {stage: round(seconds, 3) for stage, seconds in run.log.seconds.items()}
+    report.notes = run.log.notes
 
 
 def hold(run: Run, held: Gate) -> None:
     """Hold the records, as they would be released, to a gate."""
 
-    with run.timed("audit"):
-        rows = gate.rows(run, run.current, held.options, held.where)
+    with run.log.timed("audit"):
+        rows = gate.rows(run, run.table.current, held.options, held.where)
     failed = [row for row in rows if row.passed is False]
     if failed:
         raise AuditFailed(
@@ -397,7 +397,7 @@ def hold(run: Run, held: Gate) -> None:
     run.promises.gates.append(PassedGate(held.options, held.where, rows))
     for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
         found = pick(run.roles.released, named, f"{held.where}, {why}")
-        run.apart |= dict.fromkeys((column.name for column in found), why)
+        run.promises.apart |= dict.fromkeys((column.name for column in found), why)
 
 
 def reported(
@@ -413,8 +413,8 @@ def reported(
 
 
 def _unpublished(run: Run, job: Job, target: Target, engine: str | None) -> ReleaseReport:
-    rows = run.warehouse.count(run.current)
-    steps = run.steps
+    rows = run.warehouse.count(run.table.current)
+    steps = run.log.steps
     last = steps[-1]
     return ReleaseReport(
         release=None,
@@ -424,9 +424,9 @@ def _unpublished(run: Run, job: Job, target: Target, engine: str | None) -> Rele
         method=" + ".join(step.method for step in steps),
         engine=engine,
         parameters=None,
-        rows_in=run.loaded.rows,
+        rows_in=run.table.loaded.rows,
         rows=rows,
-        suppressed=run.loaded.rows - rows,
+        suppressed=run.table.loaded.rows - rows,
         groups=last.groups,
         smallest_group=last.smallest_group,
         largest_group=last.largest_group,

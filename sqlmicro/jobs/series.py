@@ -175,7 +175,7 @@ def load(
         run = pipeline.load(
             warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, by_hash=series is not None
         )
-        _refuse_lost(plan, series, run.loaded.rows)
+        _refuse_lost(plan, series, run.table.loaded.rows)
         return run
     if isinstance(series, Retention):
         return _of_age(warehouse, source, plan, key, series, watched=watched)
@@ -199,12 +199,16 @@ def load(
         by_hash=True,
     )
     if series.compared.read is not None:
-        if run.loaded.rows > len(series.compared.record):
+        if run.table.loaded.rows > len(series.compared.record):
             must = "must not change while a night reads it"
             raise InputError(source.label, must, "rows with keys that others have", "Run it again")
         told = ", by the change feed of the lake" if feed.snapshot else ""
-        run.notes.append(f"rows that were read: {run.loaded.rows:,} of {series.compared.rows:,}{told}; IL is theirs")
-    run.loaded = replace(run.loaded, rows=series.compared.rows, content=series.compared.content or run.loaded.content)
+        run.log.notes.append(
+            f"rows that were read: {run.table.loaded.rows:,} of {series.compared.rows:,}{told}; IL is theirs"
+        )
+    run.table.loaded = replace(
+        run.table.loaded, rows=series.compared.rows, content=series.compared.content or run.table.loaded.content
+    )
     return run
 
 
@@ -221,7 +225,7 @@ def _of_age(
     if series.before is None:
         _refuse_few(plan, int(series.rows.due.sum()))
     run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), read=read, by_hash=True)
-    run.loaded = replace(run.loaded, rows=len(series.rows.record), seen=seen)
+    run.table.loaded = replace(run.table.loaded, rows=len(series.rows.record), seen=seen)
     return run
 
 

@@ -64,7 +64,7 @@ class Measured:
 
 def of_step(run: Run, planned: PlannedStep, rows: int) -> Measured:
     """Return the sizes of a step over the records that a run has loaded."""
-    warehouse, relation = run.warehouse, run.current
+    warehouse, relation = run.warehouse, run.table.current
     sizes = Sizes(rows, max(1, len(planned.columns)), planned.k or 3)
     if not rows or not planned.columns:
         return Measured(sizes)

@@ -61,23 +61,58 @@ class Night(Protocol):
         """What it remembers; None in the first night."""
 
 
+class Around(Protocol):
+    """What stands around every method of a run."""
+
+    @property
+    def seater(self) -> Night | None:
+        """What continues a series, where the run is a night of one."""
+
+
+class Repeat(Protocol):
+    """What makes the same release again."""
+
+    key: Key
+
+
+class Table(Protocol):
+    """The records by now."""
+
+    current: Name
+
+    @property
+    def numeric(self) -> set[Column]:
+        """The columns whose values have become numbers, such as means."""
+
+
+class Log(Protocol):
+    """What is told of a run."""
+
+    notes: list[str]
+
+
 class Run(Protocol):
     """What a run is asked for, and told, when missing values are settled."""
 
     warehouse: Warehouse
     source: Source
     roles: Roles
-    key: Key
-    current: Name
-    notes: list[str]
 
     @property
-    def numeric(self) -> set[Column]:
-        """The columns whose values have become numbers, such as means."""
+    def repeat(self) -> Repeat:
+        """What makes the same release again."""
 
     @property
-    def seater(self) -> Night | None:
-        """What continues a series, where the run is a night of one."""
+    def table(self) -> Table:
+        """The records by now."""
+
+    @property
+    def around(self) -> Around:
+        """What stands around its methods."""
+
+    @property
+    def log(self) -> Log:
+        """What is told of it."""
 
 
 def settle(run: Run, planned: Planned) -> list[Column]:
@@ -103,12 +138,12 @@ def settle(run: Run, planned: Planned) -> list[Column]:
             "is a value of its own), or suppress (leave these records out of the release)",
         )
     if missing and nulls == "suppress":
-        before = run.warehouse.count(run.current)
-        run.current = run.warehouse.run(
-            "load/complete_rows.sql", f"complete_{planned.number}", typed=run.current, columns=columns
+        before = run.warehouse.count(run.table.current)
+        run.table.current = run.warehouse.run(
+            "load/complete_rows.sql", f"complete_{planned.number}", typed=run.table.current, columns=columns
         )
-        after = run.warehouse.count(run.current)
-        run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
+        after = run.warehouse.count(run.table.current)
+        run.log.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
         if after == 0:
             raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
     return list(missing)
@@ -143,9 +178,9 @@ def patterned(
         What tells its relations from those of another level.
     """
     promise, lacking = planned.method.promise, [column for column in columns if column in missing]
-    if planned.nulls != "pattern" or not (lacking or run.seater):
+    if planned.nulls != "pattern" or not (lacking or run.around.seater):
         return relation, []
-    if run.seater and (run.seater.before or not lacking or promise != "record"):
+    if run.around.seater and (run.around.seater.before or not lacking or promise != "record"):
         into = f"missing_{planned.number}{suffix}_patterns"
         if promise == "record":
             relation = run.warehouse.run("load/null_patterns.sql", into, view=True, relation=relation, columns=columns)
@@ -171,14 +206,14 @@ def refuse_nominal(columns: Sequence[Column], where: str) -> None:
 
 def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
     """Return how many values are missing of the columns that lack some; refuse numbers without arithmetic."""
-    averaged = {column.staged for column in run.numeric}
+    averaged = {column.staged for column in run.table.numeric}
     floats = [
         column
         for column in columns
         if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in averaged
     ]
     others = [column for column in columns if column not in floats]
-    rows = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    rows = run.warehouse.rows("load/gaps.sql", typed=run.table.current, floats=floats, others=others)
     found = {name: (nulls, unusable) for name, nulls, unusable in rows}
     infinite = [f"{column.name} ({found[column.name][1]:,})" for column in columns if found[column.name][1]]
     if infinite:
@@ -203,22 +238,22 @@ def _by_pattern(
     records = values = 0
     k, records_there = planned.k, run.warehouse.count(relation)
     for number, block in enumerate(blocks, 1):
-        there = run.roles.read if run.seater else run.roles.released
+        there = run.roles.read if run.around.seater else run.roles.released
         others = [column for column in there if column not in block]
         prefix = f"missing_{planned.number}_{number}{suffix}"
         task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
         stream = f"sqlmicro_{prefix}"
-        run.warehouse.set_key(stream, run.key.draws(run.source.identity, task, names_of(block)))
+        run.warehouse.set_key(stream, run.repeat.key.draws(run.source.identity, task, names_of(block)))
         found = coarsen.by_pattern(run.warehouse, relation, block, others, by, k, prefix, stream)
         relation, records, values = found.relation, records + found.records, values + found.values
     cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
-    run.notes.append(
+    run.log.notes.append(
         f"--nulls pattern filled in no missing value and took out {cost}, so that at least k = {k} records lack the "
         "same columns"
     )
     cells = records_there * len(dict.fromkeys(column for block in blocks for column in block))
     if values > _MUCH * cells:
-        run.notes.append(
+        run.log.notes.append(
             f"warning: that is {values / cells:.0%} of all values in these columns. --nulls keep takes out fewer, and "
             "fills in some; or drop the columns that lack most"
         )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def key_of(run: Run) -> KeyReport:
     """Return where the key of a run comes from."""
-    return KeyReport(run.key.source, run.key.fingerprint)
+    return KeyReport(run.repeat.key.source, run.repeat.key.fingerprint)
 
 
 def before(run: Run) -> Hashes:
@@ -44,7 +44,12 @@ def before(run: Run) -> Hashes:
     test guesses of that one. It is the same in another run with the same seed and the same input, of which the dropped
     columns are no part but for a row key.
     """
-    return Hashes(run.key.of_input(run.loaded.content), None, None, sha256(run.warehouse.steps().encode()).hexdigest())
+    return Hashes(
+        run.repeat.key.of_input(run.table.loaded.content),
+        None,
+        None,
+        sha256(run.warehouse.steps().encode()).hexdigest(),
+    )
 
 
 def versions() -> dict[str, str]:
@@ -61,7 +66,7 @@ def after(
     """Return the hashes with those of what was published, read back: of the records in any order, and of a file."""
     if hashes is None:
         return None
-    with run.timed("hash"):
+    with run.log.timed("hash"):
         described = [(column.name, column.type) for column in columns]
         content = content_of(run.warehouse, relation, described, described)
         found = replace(hashes, output_hash=sha256(content).hexdigest())
@@ -107,8 +112,8 @@ def refuse_hidden(run: Run, where: str) -> None:
     InputError
         With the file.
     """
-    left = run.warehouse.count(run.current) if run.beside.recodings else 0
-    for path, (_, rows) in run.beside.recodings.items():
+    left = run.warehouse.count(run.table.current) if run.log.recodings else 0
+    for path, (_, rows) in run.log.recodings.items():
         if rows != left:
             raise InputError(
                 f"{where}, recoding_to", "shows bounds of the release: no later step leaves out records", repr(path),
@@ -135,7 +140,7 @@ def check(option: str, path: str, overwrite: bool, source: Source) -> None:
 
 def write_all(release: Release, manifest_to: str | None, *, overwrite: bool) -> None:
     """Write what a published release has beside it: what its steps decided, and its manifest."""
-    for path, (decided, _) in release.run.beside.recodings.items():
+    for path, (decided, _) in release.run.log.recodings.items():
         write("--recoding-to", path, as_json(decided), overwrite=overwrite)
     if manifest_to:
         write("--manifest", manifest_to, told(release.report, release.started), overwrite=overwrite)

@@ -97,7 +97,7 @@ def consult(book: Book | None, release: Release) -> None:
     here = [one for one in same if one.place == book.place][-1:]
     replaced = [one for one in here if own is None or _night(one) != own]
     out = _nights_as_one([one for one in same if one.state == "out" and one.place != book.place], entries, own)
-    least = max((int(claim.terms.limits.get("min_l", 0)) for claim in run.claims), default=0)
+    least = max((int(claim.terms.limits.get("min_l", 0)) for claim in run.promises.claims), default=0)
     if book.told is None:
         _refuse_unknown(release, [*out, *(replaced if release.past.min_union_k else [])])
         return
@@ -124,7 +124,9 @@ def unmeasured(release: Release, why: str, do: str) -> None:
     if not release.past.alone_because:
         must = "a release must be measured together with all others of the same people, which the ledger knows"
         raise AuditFailed("ledger", must, why, f'Nothing was published. {do}, or publish it with --alone-because "…"')
-    release.run.notes.append(f"warning: {why}: this release is in no ledger, and was not measured together with others")
+    release.run.log.notes.append(
+        f"warning: {why}: this release is in no ledger, and was not measured together with others"
+    )
     release.audits[None].checks.append(Check(UNION_K, [], None, promised_k(release.run), True, None))
 
 
@@ -159,7 +161,7 @@ def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
     One secret gives the same value of the same person the same noise in every release. Noise of two averages out.
     """
     run, releases = release.run, release.target.record_table(warehouse, "releases")
-    if run.key.fingerprint is None or not any(find(step.method).draws for step in run.steps):
+    if run.repeat.key.fingerprint is None or not any(find(step.method).draws for step in run.log.steps):
         return
     others = {
         one.release: one.target for one in ledger.entries(warehouse, releases)
@@ -169,9 +171,9 @@ def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
     if not others:
         return
     drawn = dict(warehouse.query("ledger", "SELECT id, key_fingerprint FROM {{ r | ident }}", r=releases))
-    anew = [f"release {one} ({target})" for one, target in others.items() if drawn[one] != run.key.fingerprint]
+    anew = [f"release {one} ({target})" for one, target in others.items() if drawn[one] != run.repeat.key.fingerprint]
     if anew:
-        run.notes.append(OfJob(
+        run.log.notes.append(OfJob(
             f"warning: the random numbers of {', '.join(anew)} were drawn by another secret: what was added to the "
             "same values can be averaged out. Publish all by one secret, or withdraw the others"
         ))  # fmt: skip
@@ -232,7 +234,7 @@ def _settle(release: Release, found: Sequence[_Finding], named: str) -> None:
     """
     alone = release.past.alone_because
     for one in found:
-        release.run.notes += [f"together with {named}: {one.told}"] if one.told else []
+        release.run.log.notes += [f"together with {named}: {one.told}"] if one.told else []
         over = alone and one.check.passed is False
         release.audits[None].checks.append(replace(one.check, passed=None) if over else one.check)
     failed = [one.told for one in found if one.check.passed is False]

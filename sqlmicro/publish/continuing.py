@@ -171,7 +171,7 @@ def _once(warehouse: DuckDBWarehouse, rows: Select) -> Name:
 
 def _of_values(release: Release, columns: Sequence[Column]) -> Select:
     """Return how many rows every value of a column has that was published, within its stratum."""
-    strata = {name for step in release.run.steps for name in step.by}
+    strata = {name for step in release.run.log.steps for name in step.by}
     by = [column for column in columns if column.name in strata]
     parts = [
         {"number": number, "columns": [*by, column], "kinds": by_kind([*by, column])}
@@ -186,7 +186,7 @@ def _columns(release: Release) -> list[Column]:
     What is kept as it is belongs to no promise; the types are those of the release.
     """
     run, written = release.run, release.audits[None]
-    held = {name for step in run.steps for name in (*step.columns, *step.by)}
+    held = {name for step in run.log.steps for name in (*step.columns, *step.by)}
     classes = type(release.series) in (Series, SeriesOfColumns)  # of no other kind anything is kept as it is
     staged = {column.name: column.staged for column in run.known if column.name in held or not classes}
     records = release.outputs[-1].records
@@ -239,7 +239,7 @@ def audit(book: Book, release: Release) -> None:
     if (unit := (roles := release.run.roles).of_night) and not isinstance(series, SeriesOfMasks):
         counted = "households" if roles.household else "persons"
         told = f"k counts rows; every class opened with rows of {k} {counted} ({', '.join(names_of(unit))})"
-        release.run.notes.append(OfJob(told))
+        release.run.log.notes.append(OfJob(told))
     failed = [check.told for check in checks if check.passed is False]
     if failed:
         raise AuditFailed(

@@ -119,7 +119,7 @@ def sweep(parent: Path) -> None:
 
 def fingerprint(run: Run) -> str:
     """Return what stands for the records of a run as they would be released, whatever their order. O(n)."""
-    found = content(run.warehouse, run.current, [column.staged for column in run.roles.released])
+    found = content(run.warehouse, run.table.current, [column.staged for column in run.roles.released])
     return sha256(json.dumps([found.columns, found.records, found.hashes]).encode()).hexdigest()
 
 

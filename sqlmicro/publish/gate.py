@@ -86,13 +86,13 @@ def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None =
 def counter(run: Run) -> Callable[[Sequence[Column]], int]:
     """Return what counts the records, or persons, of the smallest class over staged columns of a run as it stands."""
     if not run.counted:
-        return class_counter(run.warehouse, run.current)
-    return class_counter(run.warehouse, _with_persons(run, run.current), [_PERSON])
+        return class_counter(run.warehouse, run.table.current)
+    return class_counter(run.warehouse, _with_persons(run, run.table.current), [_PERSON])
 
 
 def _with_persons(run: Run, relation: Name) -> Name:
     return run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
-                             released=relation, original=run.original, person=run.roles.person,
+                             released=relation, original=run.table.original, person=run.roles.person,
                              columns=run.roles.released)  # fmt: skip
 
 
@@ -134,12 +134,12 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
     for row in rows:
         detail = row.detail
         if isinstance(detail, Inventions):
-            run.notes += [f"{of}deniable: {said}" for said in detail.told]
+            run.log.notes += [f"{of}deniable: {said}" for said in detail.told]
         elif isinstance(detail, Guesses) and (row.value or 0) > max(MAX_INFERENCE, detail.commonest):
             guessed = f"{row.value:.1%} of {detail.guesses:,} guesses from {number_of(detail.known, 'known column')}"
             open_ones += [f"{name} ({guessed} are right)" for name in row.columns]
     if open_ones:
-        run.notes.append(
+        run.log.notes.append(
             f"warning: {of}not deniable for somebody who knows other columns of a person: {', '.join(open_ones)}"
         )
     return rows
@@ -157,12 +157,12 @@ def under_audit(
     """
     if units or run.counted:
         relation = units or _with_persons(run, relation)
-    original = original or run.original
+    original = original or run.table.original
     chosen = inputs.choose(run.roles.released, options, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
     own = {column.name: Column(column.staged, types[column.staged], column.staged) for column in run.roles.released}
     columns = tuple(own.values())
-    still_numeric = {column.name for column in run.numeric}
+    still_numeric = {column.name for column in run.table.numeric}
     before = dict(run.warehouse.describe(original))
     theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
     told_by = tuple(Column(c.staged, before[c.staged], c.staged) for c in run.counted if c.staged in before)
@@ -251,7 +251,7 @@ def measured_sensitive(run: Run, worked_on: Sequence[Column]) -> list[Sensitive]
         if column not in sensitive and not is_ambiguous(column) and not column_names.is_weight(column.name)
     ]  # fmt: skip
     found = [_of(run, column, others) for column in sensitive]
-    run.notes.append(
+    run.log.notes.append(
         "sensitive by name, and generalised together with the others: "
         + "; ".join(one.told for one in found)
         + " (distinct l and t-closeness over the classes of the other released columns). sqlmicro audit --sensitive "
@@ -266,7 +266,7 @@ def _of(run: Run, column: Column, others: Sequence[Column]) -> Sensitive:
     asked = AuditStep(
         quasi=tuple(other.name for other in others), sensitive=(column.name,), measure=("l-diversity", "t-closeness")
     )
-    rows = measured(run, run.current, asked, _SENSITIVE)
+    rows = measured(run, run.table.current, asked, _SENSITIVE)
     values = {row.check: row.value for row in rows}
     l, t = values["l-diversity"], values["t-closeness"]  # noqa: E741
     return Sensitive(column.name, None if l is None else int(l), t)

@@ -81,7 +81,7 @@ class InPlace:
 
     def check_types(self, run: Run) -> None:
         """Refuse columns that have become another type, or more."""
-        recoded = [c.name for c in run.source.columns if c in run.text and c.family not in ("text", "enum")]
+        recoded = [c.name for c in run.source.columns if c in run.table.text and c.family not in ("text", "enum")]
         if recoded:
             refuse("a column recoded to text must be text", recoded)
         added = [column.name for column in run.roles.released if column not in run.source.columns]
@@ -95,7 +95,7 @@ class InPlace:
         if not columns:
             return
         counted = "SELECT {% for c in columns %}count(*) - count({{ c | ident }}), {% endfor %} FROM {{ r | ident }}"
-        missing = self.warehouse.query("publish", counted, columns=[c.staged for c in columns], r=run.current)[0]
+        missing = self.warehouse.query("publish", counted, columns=[c.staged for c in columns], r=run.table.current)[0]
         if found := [column.name for column, n in zip(columns, missing, strict=True) if n]:
             refuse(
                 "a column that is NOT NULL has a value in every record", found,
@@ -153,7 +153,7 @@ class InPlace:
             self._compare(run)
 
     def _compare(self, run: Run) -> None:
-        if content(self.warehouse, self.name) != run.loaded.seen:
+        if content(self.warehouse, self.name) != run.table.loaded.seen:
             self._refuse_changed()
 
     def _refuse_changed(self) -> NoReturn:

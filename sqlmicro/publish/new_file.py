@@ -152,7 +152,9 @@ class NewFile:
         if not self.ending.startswith(".csv"):
             return select
         if self.escape_formulas:
-            texts = [column.name for column in run.roles.released if column in run.text or column.family in _TEXTS]
+            texts = [
+                column.name for column in run.roles.released if column in run.table.text or column.family in _TEXTS
+            ]
             select = statement(_ESCAPED, columns=texts, starts=_FORMULAS, select=select) if texts else select
         if len(run.roles.released) > 1:
             return select
@@ -187,9 +189,9 @@ class NewObject(NewFile):
         """Refuse an object that is there, or cannot be made."""
         super().check(run, worked_on, dry=dry)
         if self.partition_by:
-            run.notes.append(OfJob(_NOT_AT_ONCE.format(self.label)))
+            run.log.notes.append(OfJob(_NOT_AT_ONCE.format(self.label)))
         elif self.overwrite:
-            run.notes.append(OfJob(_VERSIONS.format(self.label)))
+            run.log.notes.append(OfJob(_VERSIONS.format(self.label)))
 
     def statements(self, run: Run, select: Sql) -> list[Statement]:
         """Return the statement that would write it, from a DuckDB that reaches its store."""
@@ -257,7 +259,7 @@ class LakeTable(NewFile):
         """Refuse a folder that is there."""
         super().check(run, worked_on, dry=dry)
         if self.overwrite:
-            run.notes.append(OfJob(self.residue.format(self.label)))
+            run.log.notes.append(OfJob(self.residue.format(self.label)))
 
     def check_together(self, targets: Sequence[Target]) -> None:
         """Refuse other releases beside it: what is committed stays."""

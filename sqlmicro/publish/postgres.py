@@ -420,7 +420,7 @@ class PostgresTable(NewTable):
         """Refuse a table that is there, or that this user may not make."""
         super().check(run, worked_on, dry=dry)
         missing = of_new_table(mirror_of(self.warehouse, self.name).server, self.name)
-        refuse(missing, "--into", run.notes, dry=dry)
+        refuse(missing, "--into", run.log.notes, dry=dry)
 
     def locking(self) -> Callable[[], None]:
         """Begin the transaction of the server; nobody knows of a new table."""
@@ -448,10 +448,10 @@ class PostgresInPlace(InPlace):
         """Refuse a table that cannot be changed in place."""
         refuse_triggers(self.warehouse, self.name)
         done = self._plan(run, worked_on)
-        run.notes += done.notes
+        run.log.notes += done.notes
         needed, temporary = ("UPDATE",) if done.way == "update" else ("INSERT", "DELETE"), done.way != "refill"
         missing = of_table(self.mirror.server, self.name, needed, temporary=temporary)
-        refuse(missing, "--in-place", run.notes, dry=dry)
+        refuse(missing, "--in-place", run.log.notes, dry=dry)
 
     def _plan(self, run: Run, worked_on: Collection[Column]) -> Plan:
         used = {column.name for column in worked_on}

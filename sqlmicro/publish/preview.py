@@ -41,11 +41,11 @@ def preview(release: Release, rows: int) -> Preview:
     run.resume()
     classes = [
         (columns, max(claim.terms.k, LEAST))
-        for claim in run.claims
+        for claim in run.promises.claims
         for columns in ([claim.columns] if claim.promise == "record" else [(column,) for column in claim.columns])
         if claim.promise in ("record", "column") and columns
     ]
-    without = [claim for claim in run.claims if claim.promise not in ("record", "column")]
+    without = [claim for claim in run.promises.claims if claim.promise not in ("record", "column")]
     held = {column for columns, _ in classes for column in columns}
     held -= {column for claim in without for column in claim.columns}
     shown = [column for column in run.source.columns if column in held]
@@ -59,11 +59,11 @@ def preview(release: Release, rows: int) -> Preview:
     if not shown:
         return Preview(names, hidden, [], k)
     warehouse.set_key(ORDER, release.outputs[-1].order)
-    drawn = warehouse.run("publish/preview.sql", "preview", released=run.current, classes=classes, most=rows)
-    numbers = [column for column in shown if run.as_it_is(column).numeric]
+    drawn = warehouse.run("publish/preview.sql", "preview", released=run.table.current, classes=classes, most=rows)
+    numbers = [column for column in shown if run.table.as_it_is(column).numeric]
     others = [column for column in shown if column not in numbers]
     marks = warehouse.rows(
-        "publish/preview_marks.sql", original=run.original, preview=drawn, numbers=numbers, others=others
+        "publish/preview_marks.sql", original=run.table.original, preview=drawn, numbers=numbers, others=others
     )
     kinds: Params = published_as(run, in_place=False)
     records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)

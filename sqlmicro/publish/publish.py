@@ -65,7 +65,7 @@ def publish(
     """
     with contextlib.ExitStack() as timers:
         for release in releases:
-            timers.enter_context(release.run.timed("publish and audit"))
+            timers.enter_context(release.run.log.timed("publish and audit"))
         if dry:
             _rehearse(warehouse, releases, together)
         elif releases[0].target.kind == "file":
@@ -143,7 +143,7 @@ def _file(target: Target) -> NewFile:
 
 
 def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
-    with warehouse.progress.stage("publish", run.loaded.rows):
+    with warehouse.progress.stage("publish", run.table.loaded.rows):
         target = _table(output.target)
         target.write(run, select_of(run, output))
     return target.published
@@ -189,7 +189,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
             by_name = {column.name: column for column in columns}
             guarded += [
                 (claim.terms.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
-                for claim in run.claims
+                for claim in run.promises.claims
                 if claim.promise == "record"
             ]
         _read_back(release, rehearsed, columns)
@@ -201,7 +201,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together:
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
-    if any(claim.terms.limits or one.run.counted for one in releases for claim in one.run.claims):
+    if any(claim.terms.limits or one.run.counted for one in releases for claim in one.run.promises.claims):
         warehouse.log_only("publish", _GUARD_MORE)
     for release in releases:
         for output in release.outputs:
@@ -233,7 +233,7 @@ def to_files(
             for output, target in zip(release.outputs, targets, strict=True):
                 beside = folder / f"{number}_{len(written)}{target.ending}"
                 select = target.written(run, select_of(run, output))
-                relation = run.warehouse.write(select, beside, target.partition_by, rows=run.loaded.rows)
+                relation = run.warehouse.write(select, beside, target.partition_by, rows=run.table.loaded.rows)
                 columns = make_columns(run.warehouse.describe(relation))
                 audited = audit_release(run, output, relation, columns)
                 release.audits[output.candidate] = recounted.of_file(run, audited, beside)
@@ -296,7 +296,7 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
     at = 1 if run.counted and known else 0
     rows = _check("rows", (), records, expected, passed=records == expected)
     audits: list[Check] = [*output.gated[:at], first, rows, *output.gated[at:]]
-    for claim in run.claims:
+    for claim in run.promises.claims:
         if claim.promise == "record" and claim.columns:
             if overall and set(claim.columns) == set(known):
                 audits[at] = _check("k-anonymity", known, overall.k, max(claim.terms.k, int(audits[at].threshold or 0)))
@@ -317,11 +317,11 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
 
 def _promises_columns(run: Run) -> bool:
     """Tell whether all that is promised is promised of single columns: no classes of records were asked for."""
-    return {claim.promise for claim in run.claims} == {"column"}
+    return {claim.promise for claim in run.promises.claims} == {"column"}
 
 
 def _why_failed(run: Run, failed: Sequence[Check]) -> str:
-    if len(run.claims) > 1:
+    if len(run.promises.claims) > 1:
         return "Nothing was published. A later step may have separated records that an earlier one made equal"
     if any(check.check in _COUNTED for check in failed):
         return "Nothing was published. If few values are missing, choose another --nulls"

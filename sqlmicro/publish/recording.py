@@ -89,7 +89,7 @@ def record(
     number = report.release = int(before[0][0]) + 1 if before else 1
     if isinstance(target, InPlace) and not target.on_server:
         gone = risk_tables.remove_of(warehouse, target.name)
-        run.notes += [f"removed sqlmicro.{name}: the risks of records that are no longer there" for name in gone]
+        run.log.notes += [f"removed sqlmicro.{name}: the risks of records that are no longer there" for name in gone]
     if isinstance(target, InPlace) and not target.on_server and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
     entry = _entry(warehouse, run, target, report, audits[None], started, before, kept)
@@ -116,7 +116,7 @@ def _entry(
     """Return what is recorded of a release, with the hash that ties it to the entry before it."""
     assert report.key is not None and report.hashes is not None and report.release is not None  # on engines that record
     told, checks = report.printed, report.told_checks(checks)
-    verdict = judge(checks, run.apart, run.unit)
+    verdict = judge(checks, run.promises.apart, run.unit)
     promised = [{"k": one.k, "columns": one.columns} for one in verdict.promised]
     audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
     evidence = (report.parameters, promised, report.recounted, report.consulted, audited, report.versions)

@@ -72,7 +72,7 @@ def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
 
 
 def _left_to_audits(run: Run, audited: OutputAudit) -> OutputAudit:
-    run.notes.append(f"not recounted without the database: a table of more than {MOST_ROWS:,} rows")
+    run.log.notes.append(f"not recounted without the database: a table of more than {MOST_ROWS:,} rows")
     return replace(audited, recounted=_as_audited(_claims(run, audited)))
 
 
@@ -89,7 +89,7 @@ def _fitting(run: Run, rows: int, claims: Sequence[Recounted]) -> list[Recounted
             break
     if len(some) < len(claims):
         what = "what is promised" if not some and promised else "what is not promised"
-        run.notes.append(f"not recounted without the database: {what}, over more than {MOST_VALUES:,} values")
+        run.log.notes.append(f"not recounted without the database: {what}, over more than {MOST_VALUES:,} values")
     return list(some)
 
 
@@ -137,7 +137,7 @@ def _of_folder(path: Path) -> Iterator[Any]:
 def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
     must = "without the database, what was written must be found to be what the audits have found"
     try:
-        with run.timed("recount"):
+        with run.log.timed("recount"):
             apart = {name for batch in islice(read(None), 1) for name in special(batch)}
             every = _claims(run, audited)
             plain = [one for one in every if not apart & {*one.columns, one.sensitive}]
@@ -160,7 +160,7 @@ def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
         or (one.check != "t-closeness" and (now.value or 0) < (one.threshold or 0))
     ]  # fmt: skip
     if len(plain) < len(every):
-        run.notes.append(f"not recounted without the database: what is over {', '.join(sorted(apart))}")
+        run.log.notes.append(f"not recounted without the database: what is over {', '.join(sorted(apart))}")
     if wrong:
         raise AuditFailed("audit, recount", must, "; ".join(wrong), "Nothing was published. Please report it")
     left = _as_audited([one for one in plain if one not in claims])

@@ -58,7 +58,7 @@ def of_release(run: Run, relation: Name, target: Target) -> dict[Column, str]:
     released = [column for column in run.source.columns if column in set(run.roles.released)]
     nested = {c: with_enums_as(c.type, "VARCHAR") for c in released if c.family == "other"}
     found = {column: kind for column, kind in nested.items() if kind != column.type}
-    changed = {name for step in run.steps for name in step.columns}
+    changed = {name for step in run.log.steps for name in step.columns}
     enums = [column for column in released if column.family == "enum" and column.name not in changed]
     if target.has_enums and enums:
         rows = run.warehouse.rows("publish/labels.sql", log=False, relation=relation, columns=enums)
@@ -166,13 +166,13 @@ def prepare(
     """
     target.check_types(run)
     outputs = [
-        Output(kept.relation, target.of_candidate(number), number) for number, kept in run.beside.candidates.items()
+        Output(kept.relation, target.of_candidate(number), number) for number, kept in run.table.candidates.items()
     ]
-    for number, kept in zip(run.beside.candidates, outputs, strict=True):
+    for number, kept in zip(run.table.candidates, outputs, strict=True):
         kept.target.check(run, run.quasi, dry=dry)
         if not dry:
             report.candidates[number - 1] = replace(report.candidates[number - 1], kept=kept.target.label)
-    outputs.append(Output(run.current, target))
+    outputs.append(Output(run.table.current, target))
     # Gates and types stage relations, which cannot be done in the transaction that publishes.
     outputs = [replace(ordered(run, output, series), gated=_gated(run, output)) for output in outputs]
     if isinstance(target, RowsInPlace) and isinstance(series, Retention) and (made := outputs[-1].records):
@@ -208,7 +208,7 @@ def published_as(
 
     `text` are those that are text by now.
     """
-    used = set(run.roles.used) - set(run.text if text is None else text)
+    used = set(run.roles.used) - set(run.table.text if text is None else text)
     kinds: dict[str, list[Column]] = {
         "plain": [],
         "dates": [],
@@ -241,7 +241,7 @@ def ordered(run: Run, output: Output, series: Series | None = None) -> Output:
     if series is not None:
         return replace(output, records=records, order=series.order())
     names = [(column.staged, "") for column in _in_order(run)]
-    order = run.key.order(run.recipe, run.loaded.content, content_of(run.warehouse, records, names))
+    order = run.repeat.key.order(run.repeat.recipe, run.table.loaded.content, content_of(run.warehouse, records, names))
     words = _words(run, output.relation, order) if run.warehouse.keeps_order else None
     return replace(output, records=records, order=order, words=words)
 
@@ -265,8 +265,10 @@ def rehearsal_of(run: Run) -> Name:
     """Return the records of a run as they would be published, under their own names; nothing is audited."""
     kinds: Params = {**published_as(run, in_place=False)}
     warehouse = run.warehouse
-    records = warehouse.run("publish/own_types.sql", "rehearsed_in_own_types", view=True, released=run.current, **kinds)
-    words = _words(run, run.current, token_hex(16))
+    records = warehouse.run(
+        "publish/own_types.sql", "rehearsed_in_own_types", view=True, released=run.table.current, **kinds
+    )
+    words = _words(run, run.table.current, token_hex(16))
     return warehouse.run("publish/records.sql", "rehearsed", records=records, words=words, columns=_in_order(run))
 
 
@@ -298,9 +300,9 @@ def _gated(run: Run, output: Output) -> tuple[AuditRow, ...]:
     done in the transaction that publishes.
     """
     staged, number = output.relation, output.candidate
-    kept = _persons_first(run, staged, [row for claim in run.claims for row in gates.kept(run, staged, claim)])
-    kept += [gates.constant(run, staged, level) for level in run.levels]
-    claims = run.promises.denied if number is None else run.beside.candidates[number].denied
+    kept = _persons_first(run, staged, [row for claim in run.promises.claims for row in gates.kept(run, staged, claim)])
+    kept += [gates.constant(run, staged, level) for level in run.around.levels]
+    claims = run.promises.denied if number is None else run.table.candidates[number].denied
     denied = (row for claim in claims for row in gates.denied(run, staged, claim, number))
     if number is None:
         return (*kept, *(row for gate in run.promises.gates for row in gate.rows), *denied)

@@ -372,7 +372,7 @@ class ReleaseReport(Course, History, Protection, ReleasedRows, Route):
 
     def judged(self, run: Run, audits: Sequence[Check], sizes: ClassSizes | None) -> None:
         """Take in the audits of what was published, and the verdict on them."""
-        found = judge(audits, run.apart, run.unit, self.series.headline if self.series else "")
+        found = judge(audits, run.promises.apart, run.unit, self.series.headline if self.series else "")
         self.audits, self.histogram = list(audits), sizes.histogram if sizes else {}
         if run.unit and isinstance(audits[0], AuditRow) and isinstance(audits[0].detail, ClassCounts):
             self.histogram = audits[0].detail.histogram
@@ -423,10 +423,10 @@ def losses(run: Run) -> Losses:
 
     A column that is released as it is loses nothing. The rows of a night of a series are in no order.
     """
-    with run.timed("loss"):
-        columns = [column for column in run.quasi if column not in run.text]
+    with run.log.timed("loss"):
+        columns = [column for column in run.quasi if column not in run.table.text]
         loaded = [column for column in run.source.columns if column in set(run.roles.released)]
         return information_loss.measure_all(
-            run.warehouse, run.original, run.current, columns, run.numeric, loaded,
-            aligned=run.seater is None and aligned(run.warehouse, run.original, run.current),
+            run.warehouse, run.table.original, run.table.current, columns, run.table.numeric, loaded,
+            aligned=run.around.seater is None and aligned(run.warehouse, run.table.original, run.table.current),
         )  # fmt: skip

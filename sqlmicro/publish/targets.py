@@ -165,7 +165,7 @@ def refuse_existing(run: Run, target: Target, option: str, exists: str, *, overw
     way = "Choose another name" + ("" if stays else ", or add --overwrite")
     if not dry:
         raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
-    run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
+    run.log.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
 
 
 def refuse_source(option: str, label: str, place: str | Path, source: Source, *, replaces: bool = True) -> None:

@@ -86,7 +86,7 @@ class Together:
             one.release.audits[None].checks.extend(one.rows)
         if self.options.join_depth == 0:
             for part in self.parts if self.references else ():
-                part.release.run.notes.append(_NOT_COUNTED)
+                part.release.run.log.notes.append(_NOT_COUNTED)
             return
         _audit_joins(self)
 
@@ -170,8 +170,8 @@ def _member(part: Part) -> Member:
     relation: Name | Select = written.relation
     whose = [columns[name] for name in person if name in columns]
     if hidden:
-        records = release.outputs[-1].records or run.current
-        relation = select("publish/with_persons.sql", released=records, original=run.original,
+        records = release.outputs[-1].records or run.table.current
+        relation = select("publish/with_persons.sql", released=records, original=run.table.original,
                           person=run.roles.person, columns=run.roles.released)  # fmt: skip
         types = dict(run.warehouse.describe(records))
         columns = {c.name: Column(c.staged, types[c.staged], c.staged) for c in run.roles.released}
@@ -180,7 +180,7 @@ def _member(part: Part) -> Member:
         release.report.source, relation, columns,
         tells=[column.name for column in run.known if column.name.lower() not in part.accepted],
         person=whose, pseudonyms=() if hidden else person, rows_are_persons=part.rows_are_persons,
-        k=min((claim.terms.k for claim in run.claims if claim.promise == "record" and claim.columns), default=0),
+        k=min((one.terms.k for one in run.promises.claims if one.promise == "record" and one.columns), default=0),
         known=part.known,
     )  # fmt: skip
 
@@ -233,9 +233,9 @@ def _checked(reference: Reference) -> Check:
     child, parent = reference.child.run, reference.parent.run
     ((_, _, held, joined),) = child.warehouse.rows(
         "audit/references.sql",
-        child_before=child.original,
-        parent_before=parent.original,
-        child_kept=child.current,
+        child_before=child.table.original,
+        parent_before=parent.table.original,
+        child_kept=child.table.current,
         child=reference.child.audits[None].relation,
         parent=reference.parent.audits[None].relation,
         columns=reference.columns,
@@ -275,7 +275,7 @@ def attacked(releases: Sequence[Release], references: Sequence[Reference], limit
     for group in _groups(releases, references):
         release = group[0][0]
         release.run.resume()
-        with release.run.timed("attack"):
+        with release.run.log.timed("attack"):
             found = cross_table.link([_pattern(one, whose) for one, whose in group])
         measured.append(Measured(release, [_row(one, limit) for one in found]))
     return measured
@@ -318,11 +318,13 @@ def _groups(
 
 def _pattern(release: Release, whose: Sequence[Column]) -> Pattern:
     """Return a release beside its original, in both of which the last columns say whose a row is."""
-    run, records = release.run, release.outputs[-1].records or release.run.current
+    run, records = release.run, release.outputs[-1].records or release.run.table.current
     run.resume()
     warehouse = run.warehouse
     kinds: Params = {**published_as(run, in_place=False, text=())}
-    before = warehouse.run("publish/own_types.sql", "original_in_own_types", view=True, released=run.original, **kinds)
+    before = warehouse.run(
+        "publish/own_types.sql", "original_in_own_types", view=True, released=run.table.original, **kinds
+    )
     known = [column for column in run.known if column not in whose]
     original = warehouse.run("attack/with_pseudonyms.sql", "original_with_pseudonyms", view=False, original=before,
                              released=records, columns=known, pseudonyms=whose)  # fmt: skip

@@ -126,7 +126,7 @@ class Release:
             AuditStep, take(GateOptions, given | {name: one for name in [k_anonymity.GATE] for one in asked}, "audit")
         )
         options = options if options.quasi else replace(options, quasi=tuple(self._found.quasi))
-        rows = gate.measured(run, run.current, options, "audit")
+        rows = gate.measured(run, run.table.current, options, "audit")
         report = AuditReport(
             table=f"release of {self._found.source}",
             nulls=options.nulls,
@@ -167,7 +167,7 @@ class Release:
         run.resume()
         wanted = pick(run.roles.released, columns or names_of(run.roles.released), "plot")
         k = max((promise.k for promise in self._found.verdict.promised), default=0)
-        facts = distributions.columns(gate.under_audit(run, run.current, AuditStep(), "plot"), max(k, _FEWEST))
+        facts = distributions.columns(gate.under_audit(run, run.table.current, AuditStep(), "plot"), max(k, _FEWEST))
         named = {column.staged: column.name for column in wanted}
         return Pictures(notebook.pictures([replace(one, name=named[one.name]) for one in facts if one.name in named]))
 

@@ -75,16 +75,18 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
             beside.check(option, path, plan.publish.overwrite or job.dry, source)
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
-        run.notes += (*roles_in_words(run.roles, plan.calibrated), *counted_in_words(plan))
+        run.log.notes += (*roles_in_words(run.roles, plan.calibrated), *counted_in_words(plan))
         for step in plan.steps:
             pipeline.step(run, _in_blocks(warehouse, step))
         if union.promises(run):
-            run.notes.append("Spark keeps no ledger: the release is in none, and was not measured together with others")
+            run.log.notes.append(
+                "Spark keeps no ledger: the release is in none, and was not measured together with others"
+            )
         for held in plan.gates:
             hold(run, held)
         report = reported(run, job, target, sensitive_in(run, plan), engine="spark")
         made = prepare(run, target, dry=job.dry, report=report, started=started)
-        with run.timed("publish and audit"):
+        with run.log.timed("publish and audit"):
             publish.to_files([made], dry=job.dry)
         finished(run, report, made.audits[None])
         if given.show_sql:

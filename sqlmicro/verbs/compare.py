@@ -210,7 +210,7 @@ def _inference(
             whose = pick(source.columns, options.person, f"{WHERE}, person")
             people = divided(warehouse, source, whose, _HELD_OUT)
             run = anonymized(_job(candidate, options, scales, progress), warehouse, people[0])
-            run.apart |= dict.fromkeys(told, "sensitive")
+            run.promises.apart |= dict.fromkeys(told, "sensitive")
             known = [column.name for column in run.known if column in source.columns]
             nominal = [*scales.nominal, *(told if scales.target_is_nominal else [])]
             named = Named(known, told, nominal)
@@ -225,7 +225,7 @@ def _accuracy(candidate: Candidate, options: CompareOptions, scales: Scales, pro
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         source = _source(warehouse, options)
         run = anonymized(job, warehouse, source, _part(warehouse, source, "two thirds"))
-        trained, in_ranges = [warehouse.table(one) for one in (run.original, run.current)], run.text
+        trained, in_ranges = [warehouse.table(one) for one in (run.table.original, run.table.current)], run.table.text
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         source = _source(warehouse, options)
         run = anonymized(job, warehouse, source, _part(warehouse, source, "the others"), steps=False)
@@ -236,7 +236,7 @@ def _accuracy(candidate: Candidate, options: CompareOptions, scales: Scales, pro
         (nominal if scales.target_is_nominal else numeric).append(target)
         relations = [warehouse.load(table, f"trained_{n}", "filled with a part") for n, table in enumerate(trained)]
         found = [
-            usefulness.read(warehouse, run.original, relation, nominal, numeric, [*in_ranges] if at else [])
+            usefulness.read(warehouse, run.table.original, relation, nominal, numeric, [*in_ranges] if at else [])
             for at, relation in enumerate(relations)
         ]
     shares = [usefulness.accuracy(*reversed(pair), nominal=scales.target_is_nominal) for pair in found]
@@ -272,15 +272,15 @@ def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress
 def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None, seconds: float) -> Tried:
     """Return risk and loss of the records as they stand."""
     warehouse = run.warehouse
-    run.apart |= {scales.target: "sensitive"} if scales.target else {}
+    run.promises.apart |= {scales.target: "sensitive"} if scales.target else {}
     names = (*scales.numeric, *scales.nominal)
     own = [column for column in run.source.columns if column.name in names]
-    numeric = [column for column in own if column.name in scales.numeric and column not in run.text]
-    loss = information_loss.measure(warehouse, run.original, run.current, own, numeric)
+    numeric = [column for column in own if column.name in scales.numeric and column not in run.table.text]
+    loss = information_loss.measure(warehouse, run.table.original, run.table.current, own, numeric)
     by_column = {name: 100.0 if found is None else found for name, found in loss.loss_by_column.items()}  # none is left
     before, after = (
         Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
-        for relation, label in ((run.original, "the original"), (run.current, candidate.label))
+        for relation, label in ((run.table.original, "the original"), (run.table.current, candidate.label))
     )
     # What is released counts, strata included, not only what was to be anonymized.
     known = [column for column in run.known if column in run.source.columns]
@@ -292,14 +292,14 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         person=[column.staged for column in run.roles.person],
     )  # fmt: skip
     staged = {column.name: column.staged for column in known}
-    worked = [tuple(staged.get(name, name) for name in step.columns) for step in run.steps]
-    tasks = [Task(s.method, on, (), s.nulls, s.parameters) for s, on in zip(run.steps, worked, strict=True)]
+    worked = [tuple(staged.get(name, name) for name in step.columns) for step in run.log.steps]
+    tasks = [Task(s.method, on, (), s.nulls, s.parameters) for s, on in zip(run.log.steps, worked, strict=True)]
     linked = strongest_linkage(sides, tasks)
     over = [
         (claim.terms.k, [column.staged for column in claim.columns])
-        for claim in run.claims if claim.promise == "record" and claim.columns
+        for claim in run.promises.claims if claim.promise == "record" and claim.columns
     ]  # fmt: skip
-    promises = Promises(over, alone=alone(step.promise for step in run.steps))
+    promises = Promises(over, alone=alone(step.promise for step in run.log.steps))
     # By the types that are released: of a number that became a range no NaN can be told from a missing value.
     types = {column.name: column.type for column in after.columns}
     columns = [replace(c, name=c.staged, type=types[c.staged]) for c in known]
@@ -312,21 +312,21 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         use=usefulness.measure(
             *usefulness.read(
                 warehouse,
-                run.original,
-                run.current,
+                run.table.original,
+                run.table.current,
                 [column for column in own if column.name in scales.nominal],
                 [column for column in own if column.name in scales.numeric],
-                [*run.text],
+                [*run.table.text],
             )
         ),
         k_released=verdict.k_released,
         verdict=told(verdict.after([attacked])),
-        promise=PROMISES[run.steps[-1].promise],
+        promise=PROMISES[run.log.steps[-1].promise],
         risk_ci=list(linked.ci),
         chance=linked.chance,
         tried=linked.n,
         loss_by_column=by_column,
-        suppressed=run.loaded.rows - warehouse.count(run.current),
+        suppressed=run.table.loaded.rows - warehouse.count(run.table.current),
         notes=sides.notes(),
         seconds=seconds,
     )

@@ -98,9 +98,9 @@ def main():
 
                 def ours(run=run, method=method, k=k):
                     columns = run.source.columns
-                    step = StepOf(run.source, method.name, "bench", run.loaded.rows, columns)
-                    draws = Draws(run.key, secrets.Task(method.name, ("x",), (), "keep", {"k": k}))
-                    work = Work(run.warehouse, Records(run.original, columns), step, draws)
+                    step = StepOf(run.source, method.name, "bench", run.table.loaded.rows, columns)
+                    draws = Draws(run.repeat.key, secrets.Task(method.name, ("x",), (), "keep", {"k": k}))
+                    work = Work(run.warehouse, Records(run.table.original, columns), step, draws)
                     method.function(work, k=k)
 
                 functions = {"sqlmicro": ours, **peers(warehouse, k)}

@@ -51,9 +51,9 @@ def mask(run, name, column, settings):
     values = settle(method.own_settings, settings, name)
 
     def ours():
-        step = StepOf(run.source, name, f"{name}_1".replace("-", "_"), run.loaded.rows, tuple(columns))
-        draws = Draws(run.key, secrets.Task(name, (column,), (), "keep", values))
-        work = Work(run.warehouse, Records(run.original, tuple(columns)), step, draws)
+        step = StepOf(run.source, name, f"{name}_1".replace("-", "_"), run.table.loaded.rows, tuple(columns))
+        draws = Draws(run.repeat.key, secrets.Task(name, (column,), (), "keep", values))
+        work = Work(run.warehouse, Records(run.table.original, tuple(columns)), step, draws)
         method.function(work, **values)
 
     return ours

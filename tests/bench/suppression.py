@@ -52,9 +52,9 @@ def suppress(warehouse, table, columns, **settings):
     roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe(source.identity, (), (), ())
     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
     method = find("suppress")
-    step = StepOf(source, "suppress", "suppress_1", run.loaded.rows, tuple(chosen))
-    draws = Draws(run.key, secrets.Task("suppress", tuple(columns), (), "keep", settings))
-    work = Work(warehouse, Records(run.original, tuple(chosen)), step, draws)
+    step = StepOf(source, "suppress", "suppress_1", run.table.loaded.rows, tuple(chosen))
+    draws = Draws(run.repeat.key, secrets.Task("suppress", tuple(columns), (), "keep", settings))
+    work = Work(warehouse, Records(run.table.original, tuple(chosen)), step, draws)
     with Measure() as measured:
         outcome = method.function(work, **settle(method.own_settings, settings, "suppress"))
     values = next(note for note in outcome.account.notes if " values suppressed" in note)

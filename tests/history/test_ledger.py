@@ -26,6 +26,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.history import ledger, remembered
 from sqlmicro.history.union import Union
+from sqlmicro.pipeline import Log
 from sqlmicro.publish import consult
 
 TABLES = int(os.environ.get("TABLES", "21"))
@@ -492,7 +493,7 @@ def test_a_release_is_withdrawn_for_a_reason(tmp_path: Path, reason: str | None)
 def test_what_was_demanded_and_passed_over_did_not_pass(told: bool) -> None:
     """A reason publishes a release, and makes no check of it one that has passed."""
     missed, kept = (Check("union-k", [], value, 3, True, value >= 3) for value in (2, 4))
-    run, audit = SimpleNamespace(notes=[]), SimpleNamespace(checks=[])
+    run, audit = SimpleNamespace(log=Log()), SimpleNamespace(checks=[])
     past = SimpleNamespace(alone_because="a reason" if told else None)
     release = SimpleNamespace(run=run, audits={None: audit}, past=past)
     found = [consult._Finding(missed, "missed"), consult._Finding(kept, "")]

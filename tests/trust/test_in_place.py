@@ -355,7 +355,7 @@ def test_a_key_of_persons_that_must_not_be_empty_becomes_one_value_for_all(tmp_p
 
 def test_a_table_with_as_many_other_records_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen, nobody = Content((("a", "INTEGER"),), 3, 7), Name("", "main", "t")
-    given: Any = SimpleNamespace(loaded=SimpleNamespace(seen=seen))
+    given: Any = SimpleNamespace(table=SimpleNamespace(loaded=SimpleNamespace(seen=seen)))
     anything: Any = None
     for now in (seen, replace(seen, hashes=8), replace(seen, records=4), replace(seen, columns=(("a", "BIGINT"),))):
         monkeypatch.setattr(in_place, "content", lambda *_, now=now: now)

@@ -21,6 +21,7 @@ import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError
 from sqlmicro.missing import policy
 from sqlmicro.missing.patterns import coarsen
+from sqlmicro.pipeline import Around
 
 INCOME = 'net "income"'
 KINDS = {"age": "INTEGER", INCOME: "DOUBLE", "town": "VARCHAR", "since": "DATE", "flag": "BOOLEAN"}
@@ -398,5 +399,6 @@ def test_patterns_are_those_of_a_record_or_of_each_column(
     asked: list[Any] = []
     monkeypatch.setattr(policy, "_by_pattern", lambda *given: asked.extend(given[3]))
     planned = SimpleNamespace(nulls="pattern", method=SimpleNamespace(promise=promise))
-    policy.patterned(SimpleNamespace(seater=None), planned, None, ["a", "b", "c"], [], ["a", "b"])  # type: ignore
+    run = SimpleNamespace(around=Around())
+    policy.patterned(run, planned, None, ["a", "b", "c"], [], ["a", "b"])  # type: ignore[arg-type]
     assert asked == expected
