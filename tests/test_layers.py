@@ -237,6 +237,12 @@ def test_only_the_warehouse_knows_the_database():
             assert "duckdb" not in {name.split(".")[0] for name, _, _, typing in imports(path) if not typing}, path
 
 
+def test_engines_are_named_where_they_are_opened():
+    """All others ask a `Warehouse`, or the `Database` that it has."""
+    named = {path.relative_to(PACKAGE).as_posix() for path in MODULES if "DuckDBWarehouse" in path.read_text("utf-8")}
+    assert named == {"database/duckdb_warehouse.py", "database/opening.py", "spark/warehouse.py"}
+
+
 def test_no_statement_is_put_together_with_an_f_string():
     verbs = ("SELECT ", "INSERT ", "DELETE ", "UPDATE ", "CREATE ", "DROP ", "ALTER ", "COPY ", "ATTACH ")
     for path in MODULES:

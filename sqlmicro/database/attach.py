@@ -25,10 +25,10 @@ from pathlib import Path
 
 from sqlmicro.database import postgres
 from sqlmicro.database.connection import Deferred
-from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.mirror import Mirror
 from sqlmicro.database.mysql import PUSHED
 from sqlmicro.database.templates import Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
 from sqlmicro.system import scratch
@@ -135,7 +135,7 @@ def _remote_catalog(found: Attachment) -> bool:
     return found.kind == "ducklake" and found.what.startswith(("postgres:", "mysql:"))
 
 
-def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str] = (), later: bool = False) -> None:
+def attach(warehouse: Database, texts: Sequence[str], *, writable: Collection[str] = (), later: bool = False) -> None:
     """Attach databases; those whose name is not in `writable` can only be read, and DuckDB files that are so `later`.
 
     Raises
@@ -163,7 +163,7 @@ def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str]
             _reach_files(warehouse, found.name, writes)
 
 
-def _open(warehouse: DuckDB, found: Attachment, writes: bool, *, later: bool) -> None:
+def _open(warehouse: Database, found: Attachment, writes: bool, *, later: bool) -> None:
     options = ["READ_WRITE" if writes else "READ_ONLY"]
     what = found.what
     later = later and writes and found.kind == "duckdb"
@@ -197,7 +197,7 @@ def _open(warehouse: DuckDB, found: Attachment, writes: bool, *, later: bool) ->
     warehouse.log_only("attach", text, what=f"{found.kind}: as given with {found.where}" if secret else what, **names)
 
 
-def _mirror(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
+def _mirror(warehouse: Database, found: Attachment, writes: bool) -> None:
     """Connect to a PostgreSQL server, and attach a database in memory that stands for it."""
     if importlib.util.find_spec("psycopg") is None:
         raise InputError(found.where, "needs psycopg", "none", "Install it with: pip install 'sqlmicro[postgres]'")
@@ -225,7 +225,7 @@ def _cannot_open(found: Attachment, reason: str) -> InputError:
     return InputError(found.where, f"must be a {found.kind} database that can be opened", reason, do)
 
 
-def _reach_files(warehouse: DuckDB, name: str, writes: bool) -> None:
+def _reach_files(warehouse: Database, name: str, writes: bool) -> None:
     """Let the sealed database reach the data files of a DuckLake."""
     found = warehouse.query("attach", "SELECT data_path FROM ducklake_settings({{ name | lit }})", name=name)
     folder = str(found[0][0])
@@ -234,7 +234,7 @@ def _reach_files(warehouse: DuckDB, name: str, writes: bool) -> None:
     warehouse.folders.add(folder)
 
 
-def load(warehouse: DuckDB, extension: str, where: str) -> None:
+def load(warehouse: Database, extension: str, where: str) -> None:
     """Load an extension of DuckDB from its folder or from a wheel; it is never downloaded.
 
     Raises

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from sqlmicro.database import postgres
-from sqlmicro.database.duckdb_protocol import DuckDB, Mirrors
 from sqlmicro.database.templates import Name, ident
+from sqlmicro.database.warehouse import Database, Mirrors
 from sqlmicro.errors import InputError, ParameterError
 
 # The views of the system are made when they are first listed, which takes as long as ten look-ups.
@@ -40,7 +40,7 @@ def target_name(text: str, where: str) -> Name:
     return Name(*([""] * (3 - len(parts))), *parts)
 
 
-def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
+def find_table(warehouse: Database, text: str) -> tuple[Name, bool] | None:
     """Look `text` up in the catalog: its qualified name and whether it is a table (not a view), or None.
 
     A name without a schema means the one in the current schema; the catalog decides, never a file or a variable.
@@ -50,7 +50,7 @@ def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
     return found or (find_relation(warehouse, Name(*[""] * (3 - len(parts)), *parts)) if len(parts) > 1 else None)
 
 
-def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
+def find_relation(warehouse: Database, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
     mirror = _looked_at(warehouse, name)
     found = _relations(warehouse, name).get(name.table.lower())
@@ -60,7 +60,7 @@ def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     return _reached(warehouse, relation), is_table and (mirror is None or mirror.is_table(relation))
 
 
-def find_beside(warehouse: DuckDB, names: Sequence[Name]) -> list[Name | None]:
+def find_beside(warehouse: Database, names: Sequence[Name]) -> list[Name | None]:
     """Look tables or views of one schema up at once, as `find_relation` does one after the other."""
     _looked_at(warehouse, names[0])
     there = _relations(warehouse, names[0])
@@ -68,7 +68,7 @@ def find_beside(warehouse: DuckDB, names: Sequence[Name]) -> list[Name | None]:
     return [one and _reached(warehouse, one[0]) for one in found]
 
 
-def _looked_at(warehouse: DuckDB, name: Name) -> Mirrors | None:
+def _looked_at(warehouse: Database, name: Name) -> Mirrors | None:
     """Return the server of a relation, if it is on one, which is asked for the tables of releases first."""
     catalog, schema, _ = warehouse.full(name)
     mirror = warehouse.mirrors.get(catalog.lower())
@@ -77,7 +77,7 @@ def _looked_at(warehouse: DuckDB, name: Name) -> Mirrors | None:
     return mirror
 
 
-def _relations(warehouse: DuckDB, name: Name) -> dict[str, tuple[Name, bool]]:
+def _relations(warehouse: Database, name: Name) -> dict[str, tuple[Name, bool]]:
     """Return the relations in the schema of a name, by theirs in small letters, and whether each is a table.
 
     Of a database that only this process can write to they stay until a statement changes something.
@@ -94,7 +94,7 @@ def _relations(warehouse: DuckDB, name: Name) -> dict[str, tuple[Name, bool]]:
     return warehouse.once(("relations", catalog.lower(), schema.lower()), listed)
 
 
-def _reached(warehouse: DuckDB, relation: Name) -> Name:
+def _reached(warehouse: Database, relation: Name) -> Name:
     """Return a relation as it was found, unless it is of a server that DuckDB's own extension reaches."""
     if relation.catalog.lower() not in warehouse.mirrors and kind_of(warehouse, relation.catalog) == postgres.KIND:
         raise InputError(
@@ -112,13 +112,13 @@ WHERE database_name <> 'system' AND NOT internal
   AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)"""
 
 
-def tables_of(warehouse: DuckDB, names: Sequence[Name]) -> set[str]:
+def tables_of(warehouse: Database, names: Sequence[Name]) -> set[str]:
     """Return which tables of one schema are there, by their names in lower case."""
     there = _relations(warehouse, names[0])
     return {name for name in (name.table.lower() for name in names) if there.get(name, (None, False))[1]}
 
 
-def schema_exists(warehouse: DuckDB, name: Name) -> bool:
+def schema_exists(warehouse: Database, name: Name) -> bool:
     """Tell whether the schema of a qualified name exists; main is one that nobody can drop."""
     if name.schema == "main" and name.catalog == warehouse.catalog and kind_of(warehouse, name.catalog) == "duckdb":
         return True
@@ -131,7 +131,7 @@ def schema_exists(warehouse: DuckDB, name: Name) -> bool:
     return bool(found[0][0])
 
 
-def free_name(warehouse: DuckDB, wish: str) -> str:
+def free_name(warehouse: Database, wish: str) -> str:
     """Return `wish`, numbered if a database, schema, table or view is called so already."""
     taken = {str(row[0]).lower() for row in warehouse.query("catalog", _TAKEN)}
     name, number = wish, 1
@@ -141,7 +141,7 @@ def free_name(warehouse: DuckDB, wish: str) -> str:
     return name
 
 
-def kind_of(warehouse: DuckDB, catalog: str) -> str:
+def kind_of(warehouse: Database, catalog: str) -> str:
     """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
 
     What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
@@ -159,12 +159,12 @@ def kind_of(warehouse: DuckDB, catalog: str) -> str:
     return str(found[0][0]) if found else "duckdb"
 
 
-def has_attached(warehouse: DuckDB, catalog: str) -> bool:
+def has_attached(warehouse: Database, catalog: str) -> bool:
     """Tell whether a catalog is a database that was attached to this one on request."""
     return catalog.lower() in {name.lower() for name in warehouse.attached}
 
 
-def file_of(warehouse: DuckDB, catalog: str) -> str:
+def file_of(warehouse: Database, catalog: str) -> str:
     """Return the path of an attached database, "" for the own one."""
     if catalog == warehouse.catalog:
         return ""
@@ -174,7 +174,7 @@ def file_of(warehouse: DuckDB, catalog: str) -> str:
     return str(found[0][0] or "") if found else ""
 
 
-def table_labels(warehouse: DuckDB) -> list[str]:
+def table_labels(warehouse: Database) -> list[str]:
     """Return the tables of the database and of those attached to it, as `--table` names them; ours are left out."""
     rows = warehouse.query(
         "catalog",
@@ -188,7 +188,7 @@ def table_labels(warehouse: DuckDB) -> list[str]:
     return [found for found in labels if found not in made]
 
 
-def label(warehouse: DuckDB, name: Name) -> str:
+def label(warehouse: Database, name: Name) -> str:
     """Return how `--table` names a relation: without what goes without saying."""
     if name.catalog != warehouse.catalog:
         parts: tuple[str, ...] = name
@@ -199,7 +199,7 @@ def label(warehouse: DuckDB, name: Name) -> str:
     return ".".join(part if re.fullmatch(r"\w+", part) else ident(part) for part in parts)
 
 
-def _released(warehouse: DuckDB) -> set[str]:
+def _released(warehouse: Database) -> set[str]:
     """Return the tables of the database, and of those beside it, that are recorded as releases."""
     made: set[str] = set()
     for catalog in (warehouse.catalog, *warehouse.attached):

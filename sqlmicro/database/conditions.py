@@ -13,8 +13,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError, QueryError
 
 OPTION = "--only-where"
@@ -40,7 +40,7 @@ EXCEPT SELECT lower(function_name) FROM duckdb_functions() WHERE stability = 'VO
 Tree = dict[str, Any]
 
 
-def condition(warehouse: DuckDBWarehouse, columns: Iterable[Column], text: str, day: int) -> Sql:
+def condition(warehouse: Database, columns: Iterable[Column], text: str, day: int) -> Sql:
     """Return a condition over columns of a table as it is run on a day, counted from 1970-01-01.
 
     Raises
@@ -65,7 +65,7 @@ def condition(warehouse: DuckDBWarehouse, columns: Iterable[Column], text: str, 
     return Sql(written.removeprefix(_BEFORE))
 
 
-def rows_where(warehouse: DuckDBWarehouse, relation: Name, held: Sql, into: str) -> Name:
+def rows_where(warehouse: Database, relation: Name, held: Sql, into: str) -> Name:
     """Return a view in staging of the rows of a table for which a condition holds.
 
     Raises
@@ -87,7 +87,7 @@ def _refused(got: str) -> ParameterError:
     return ParameterError(OPTION, _MUST, got)
 
 
-def _parsed(warehouse: DuckDBWarehouse, text: str) -> Tree:
+def _parsed(warehouse: Database, text: str) -> Tree:
     ((found,),) = warehouse.query("condition", "SELECT json_serialize_sql($1)", [_BEFORE + text])
     return dict(json.loads(found))
 
@@ -96,7 +96,7 @@ def _condition_of(statement: Tree) -> Tree:
     return dict(statement["statements"][0]["node"]["where_clause"])
 
 
-def _condition_in(warehouse: DuckDBWarehouse, text: str, plain: Tree) -> Tree:
+def _condition_in(warehouse: Database, text: str, plain: Tree) -> Tree:
     """Return the tree of a condition, where nothing else stands before or behind it."""
     found = _parsed(warehouse, text)
     if found.get("error") or len(found.get("statements", ())) != 1:

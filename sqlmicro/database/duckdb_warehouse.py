@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.database.duckdb_protocol import Mirrors
     from sqlmicro.database.pinned import PinnedObjects
+    from sqlmicro.database.warehouse import Mirrors
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
@@ -74,6 +74,11 @@ class DuckDBWarehouse(InOnePlace):
         self.come_first()
         self.log.append(Logged("search path", self.place.path + ";"))
         self.add_staging()
+
+    @property
+    def database(self) -> DuckDBWarehouse:
+        """The database: itself."""
+        return self
 
     @property
     def catalog(self) -> str:

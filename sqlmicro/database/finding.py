@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sqlmicro.database.catalog import find_table, kind_of, split_name
 from sqlmicro.database.columns import Column, make_columns, names_of
-from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.encodings import in_utf8
 from sqlmicro.database.files import file_format, reading
 from sqlmicro.database.lakes import LAKES, open_lake
@@ -18,13 +17,14 @@ from sqlmicro.database.objects import found_objects, name_objects
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.views import files_read
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.system.printable import quoted
 from sqlmicro.system.stores import check, is_url
 
 
-def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
+def find_source(warehouse: Database, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
     """Return the source that `--table` names: a relation of the catalog first, else files, read as the options say.
 
     Raises
@@ -89,7 +89,9 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
     )
 
 
-def open_files(warehouse: DuckDB, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str) -> Name:
+def open_files(
+    warehouse: Database, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str
+) -> Name:
     """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
     paths, reader = in_utf8(paths, reader, warehouse.temp or Path(tempfile.gettempdir()))
     template, params = reading(paths, reader)
@@ -118,7 +120,7 @@ def invented_names(label: str, names: Sequence[str], reader: Mapping[str, object
     return (text,)
 
 
-def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:
+def may_read(warehouse: Database, paths: Sequence[str]) -> None:
     """Let the database read files, given as absolute patterns, and objects, given as URLs, when it is sealed."""
     local = [path for path in paths if not is_url(path)]
     for url in set(paths).difference(local):
@@ -129,7 +131,7 @@ def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:
             warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
 
 
-def _refuse_shadowed(warehouse: DuckDB, relation: Name, is_table: bool) -> bool:
+def _refuse_shadowed(warehouse: Database, relation: Name, is_table: bool) -> bool:
     """Refuse records that the owner's macros compute, where our statements would take DuckDB's functions for them.
 
     Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0. Tell whether
@@ -179,7 +181,7 @@ def beside(folder: Path, text: str) -> str:
     return text if file_format(text) is None or is_url(text) else str(folder / text)
 
 
-def describe(warehouse: DuckDB, relation: Name, *, may_collate: bool = True) -> tuple[Column, ...]:
+def describe(warehouse: Database, relation: Name, *, may_collate: bool = True) -> tuple[Column, ...]:
     """Return the columns of a relation, told apart by type and collation, which only text has."""
     described = warehouse.describe(relation)
     if any("\0" in name for name, _ in described):

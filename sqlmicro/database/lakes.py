@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sqlmicro.database import attach
-from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.objects import name_objects
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.system.lake_moves import Delta, within
 from sqlmicro.system.stores import check, is_url
@@ -20,7 +20,7 @@ LAKES = {"delta": "delta_scan", "iceberg": "iceberg_scan"}
 """Table formats that are read from their folder: what stands before its path, and the function that reads it."""
 
 
-def open_lake(warehouse: DuckDB, kind: str, folder: str, *, name: str) -> Name:
+def open_lake(warehouse: Database, kind: str, folder: str, *, name: str) -> Name:
     """Make a staging view over a Delta or Iceberg table in a folder and return its name; nothing is copied.
 
     Of an Iceberg table also its metadata file can be named, as catalogs write them without a hint of the newest.
@@ -58,7 +58,7 @@ def open_lake(warehouse: DuckDB, kind: str, folder: str, *, name: str) -> Name:
     return warehouse.run("load/lake.sql", name, view=True, function=LAKES[kind], path=str(path))
 
 
-def _delta_files(warehouse: DuckDB, folder: str, where: str, name: str) -> Name:
+def _delta_files(warehouse: Database, folder: str, where: str, name: str) -> Name:
     """Make a staging view over the files of a Delta table, as deltalake lists them, and return its name."""
     delta = Delta(folder, where)
     if delta.version() is None:
@@ -93,7 +93,7 @@ def _iceberg_files(path: Path, is_metadata: bool, where: str) -> list[str]:
     return within(str(folder), [task.file.file_path for task in tasks], where)
 
 
-def _read(warehouse: DuckDB, files: Sequence[str], where: str, name: str) -> Name:
+def _read(warehouse: Database, files: Sequence[str], where: str, name: str) -> Name:
     """Make a staging view over the Parquet files of a table, and return its name."""
     if not files:
         raise InputError(where, "there must be something in the table", "no file")

@@ -21,7 +21,7 @@ from sqlmicro.database.templates import Name, Sql, ident, statement
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlmicro.database.duckdb_protocol import DuckDB
+    from sqlmicro.database.warehouse import Database
 
 SCHEMA = "sqlmicro"
 _BEFORE = "sqlmicro as read"
@@ -81,7 +81,7 @@ class Mirror:
     read_now: set[Name] = field(default_factory=set)
     """What has been read in this run, or in the transaction that is open."""
 
-    def look(self, warehouse: DuckDB) -> None:
+    def look(self, warehouse: Database) -> None:
         """Let the database in memory have the relations that the server has now, without records."""
         schemas = [str(row[0]) for row in self.server.ask(_SCHEMAS)]
         there = {str(row[0]) for row in warehouse.query("catalog", _KNOWN, [self.name])}
@@ -136,7 +136,7 @@ class Mirror:
         """Leave the server; what was not committed is rolled back."""
         self.server.close()
 
-    def read(self, warehouse: DuckDB, name: Name, *, again: bool = False) -> None:
+    def read(self, warehouse: Database, name: Name, *, again: bool = False) -> None:
         """Fill the table in memory with the records of the server's, unless that has been done in this run."""
         if not again and name in self.read_now:
             return
@@ -152,7 +152,7 @@ class Mirror:
             before = "CREATE OR REPLACE TABLE {{ b | ident }} AS SELECT * FROM {{ t | ident }}"
             warehouse.query("mirror", before, b=name._replace(schema=_BEFORE), t=name)
 
-    def _fill(self, warehouse: DuckDB, name: Name) -> None:
+    def _fill(self, warehouse: Database, name: Name) -> None:
         columns = self.relations[name].columns
         self.server.refuse_unreadable(name)
         warehouse.query("mirror", _MADE, t=name, columns=columns)
@@ -162,7 +162,7 @@ class Mirror:
             with self.server.records(name, [c.name for c in columns], self.block) as records:
                 warehouse.pour(records, text, t=name, sql=values)
 
-    def find(self, warehouse: DuckDB, schema: str) -> None:
+    def find(self, warehouse: Database, schema: str) -> None:
         """Read the tables of releases, all at once, when one of them is looked up."""
         for name in self._records() if schema.lower() == SCHEMA else ():
             self.read(warehouse, name)
@@ -172,7 +172,7 @@ class Mirror:
 
     # Writing
 
-    def begin(self, warehouse: DuckDB) -> None:
+    def begin(self, warehouse: Database) -> None:
         """Begin a transaction on the server, in which everything that was read is read anew, unless one is open."""
         if self.server.in_transaction:
             return
@@ -181,7 +181,7 @@ class Mirror:
         for name in self._records():  # what was read before the snapshot of the transaction counts no more
             warehouse.query("mirror", "DELETE FROM {{ t | ident }}", t=name)
 
-    def commit(self, warehouse: DuckDB) -> None:
+    def commit(self, warehouse: Database) -> None:
         """Send what was written about releases to the server, and commit."""
         if self.server.in_transaction:
             self._send(warehouse)
@@ -192,7 +192,7 @@ class Mirror:
         if self.server.in_transaction:
             self.server.tell("publish", "ROLLBACK")
 
-    def text(self, warehouse: DuckDB, select: Sql, kinds: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    def text(self, warehouse: Database, select: Sql, kinds: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Yield the records of a SELECT as the text that the server reads, for columns of types; else of their own."""
         found = warehouse.query("describe", "DESCRIBE {{ select }}", select=select)
         of = [(str(name), str(kind)) for name, kind, *_ in found]
@@ -203,7 +203,7 @@ class Mirror:
         texts = statement("SELECT {{ sql }} FROM (\n{{ select }})", sql=postgres_types.listed(values), select=select)
         return warehouse.batches(texts)
 
-    def make(self, warehouse: DuckDB, name: Name, select: Sql, *, replacing: bool = False) -> None:
+    def make(self, warehouse: Database, name: Name, select: Sql, *, replacing: bool = False) -> None:
         """Make a table on the server from a SELECT, and read it back."""
         described = [
             (str(c), str(kind)) for c, kind, *_ in warehouse.query("describe", "DESCRIBE {{ select }}", select=select)
@@ -216,7 +216,7 @@ class Mirror:
         self.learn(warehouse, name)
         self.read(warehouse, name, again=True)
 
-    def learn(self, warehouse: DuckDB, name: Name) -> None:
+    def learn(self, warehouse: Database, name: Name) -> None:
         """Take note of how the server has made a table."""
         self.relations[name] = self._relations()[name]
         warehouse.query("mirror", _MADE, t=name, columns=self.relations[name].columns)
@@ -228,7 +228,7 @@ class Mirror:
             title, "CREATE TABLE {{ t | ident }} ({{ sql }})", t=server_name(name), sql=Sql(", ".join([*typed, *keys]))
         )
 
-    def _send(self, warehouse: DuckDB) -> None:
+    def _send(self, warehouse: Database) -> None:
         """Make the tables of releases that the server lacks, and send it the rows that are new; others are replaced."""
         tables = warehouse.query("mirror", _RECORDS, [self.name, SCHEMA])
         if tables and (SCHEMA,) not in self.server.ask(
@@ -242,7 +242,7 @@ class Mirror:
                 self._create("record", name, columns, key or ())
             self._send_rows(warehouse, name, columns)
 
-    def _send_rows(self, warehouse: DuckDB, name: Name, columns: Sequence[tuple[str, str]]) -> None:
+    def _send_rows(self, warehouse: Database, name: Name, columns: Sequence[tuple[str, str]]) -> None:
         new = statement("SELECT * FROM {{ t | ident }}", t=name)
         if name in self.read_now:
             before = statement("SELECT * FROM {{ b | ident }}", b=name._replace(schema=_BEFORE))
@@ -271,20 +271,20 @@ def _alike(names: Collection[Name]) -> set[Name]:
     return {name for found in seen.values() if len(found) > 1 for name in found}
 
 
-def commit(warehouse: DuckDB) -> None:
+def commit(warehouse: Database) -> None:
     """Commit on every server that is written to, which is one."""
     for mirror in warehouse.mirrors.values():
         mirror.commit(warehouse)
 
 
-def roll_back(warehouse: DuckDB) -> None:
+def roll_back(warehouse: Database) -> None:
     """Roll back on every server, as far as it answers: what it has not committed it rolls back by itself."""
     for mirror in warehouse.mirrors.values():
         with contextlib.suppress(Exception):
             mirror.roll_back()
 
 
-def mirror_of(warehouse: DuckDB, name: Name) -> Mirror:
+def mirror_of(warehouse: Database, name: Name) -> Mirror:
     """Return the mirror that a relation is in."""
     found = warehouse.mirrors[name.catalog.lower()]
     assert isinstance(found, Mirror)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sqlmicro.database.duckdb_protocol import DuckDB
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.registry import late
 from sqlmicro.system.stores import Store
 
 
-def name_objects(warehouse: DuckDB, url: str) -> None:
+def name_objects(warehouse: Database, url: str) -> None:
     """Let the database read the object of a URL, or those that a pattern names by now, as they are now.
 
     Raises
@@ -30,7 +30,7 @@ def name_objects(warehouse: DuckDB, url: str) -> None:
         warehouse.readable |= pinned.names()
 
 
-def found_objects(warehouse: DuckDB, text: str) -> frozenset[str]:
+def found_objects(warehouse: Database, text: str) -> frozenset[str]:
     """Return the URLs of the objects that a URL was found to name; none for a path."""
     pinned = warehouse.objects.get(text.partition("://")[0])
     return frozenset(pinned.glob(text) if pinned else ())

@@ -15,6 +15,7 @@ from sqlmicro.database import built_ins, mysql, unfinished
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.options.common import ANY_MACHINE, MachineOptions, OpenDatabase
 from sqlmicro.system import memory, parallel, scratch
@@ -131,7 +132,7 @@ def _refuse_file(db: str, *, may_create: bool, later: bool) -> None:
             )
 
 
-def lock_to_write(warehouse: DuckDBWarehouse, catalogs: Collection[str]) -> bool:
+def lock_to_write(warehouse: Database, catalogs: Collection[str]) -> bool:
     """Lock those databases, of the names given, that were only read so far; tell whether others may have written.
 
     Nobody can while they are read, but just before the lock. It waits for other processes as long as the run took.
@@ -146,7 +147,7 @@ def lock_to_write(warehouse: DuckDBWarehouse, catalogs: Collection[str]) -> bool
     return any(written)
 
 
-def _locked_to_write(warehouse: DuckDBWarehouse, one: Deferred) -> bool:
+def _locked_to_write(warehouse: Database, one: Deferred) -> bool:
     own, files = one.name == warehouse.catalog, (Path(one.path), Path(f"{one.path}.wal"))
     before = [_written(path) for path in files]
     if own:  # the current one cannot be detached
@@ -174,7 +175,7 @@ def _written(path: Path) -> tuple[int, ...] | None:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _attach_to_write(warehouse: DuckDBWarehouse, one: Deferred) -> None:
+def _attach_to_write(warehouse: Database, one: Deferred) -> None:
     now = time.monotonic()
     until = now + max(_PATIENCE, now - one.since)
     path = str(Path(one.path).absolute())

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sqlmicro.database.column_names import says
 from sqlmicro.database.column_roles import Roles
 from sqlmicro.database.columns import Column
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.registry import find
 from sqlmicro.system.secrets import Recipe
 
@@ -32,12 +31,12 @@ def known_by(warehouse: Warehouse, source: Source, roles: Roles, recipe: Recipe)
     promised = any(find(task.method).nests or find(task.method).promise == "record" for task in recipe.tasks)
     by_risk = any(find(task.method).told("risks", task.settings) for task in recipe.tasks)
     needed = by_risk or (promised and not roles.person)
-    if roles.row_key or not needed or not isinstance(warehouse, DuckDBWarehouse):
+    if roles.row_key or not needed or warehouse.database is None:
         return ()
-    return own_key(warehouse, source)
+    return own_key(warehouse.database, source)
 
 
-def own_key(warehouse: DuckDBWarehouse, source: Source) -> tuple[Column, ...]:
+def own_key(warehouse: Database, source: Source) -> tuple[Column, ...]:
     """Return the columns that the records of a table are known by: a declared key, else the one column called so.
 
     A column is called so when its name says that it numbers persons or records, and no two records have the same value.
@@ -55,7 +54,7 @@ def _may_be_key(column: Column) -> bool:
     return column.family in ("integer", "text") or column.type == "UUID"
 
 
-def _declared(warehouse: DuckDBWarehouse, source: Source) -> tuple[str, ...]:
+def _declared(warehouse: Database, source: Source) -> tuple[str, ...]:
     """Return the primary key, else the unique key that no record lacks; the first by name where there are several."""
     described = warehouse.query("catalog", "DESCRIBE {{ r | ident }}", r=source.relation)
     if not any(key for _, _, _, key, *_ in described):  # the constraints of all tables take ten times as long to list
@@ -66,6 +65,6 @@ def _declared(warehouse: DuckDBWarehouse, source: Source) -> tuple[str, ...]:
     return keys[0][2] if keys else ()
 
 
-def _identifies(warehouse: DuckDBWarehouse, source: Source, column: Column) -> bool:
+def _identifies(warehouse: Database, source: Source, column: Column) -> bool:
     ((missing, repeated),) = warehouse.rows("load/row_key_faults.sql", relation=source.relation, columns=[column])
     return not missing and not repeated

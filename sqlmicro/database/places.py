@@ -10,9 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, render, statement
-from sqlmicro.database.warehouse import Warehouse, aligned
+from sqlmicro.database.warehouse import Database, Warehouse, aligned, database_of
 from sqlmicro.errors import QueryError
 from sqlmicro.system.arrow import as_arrays, whole_numbers
 
@@ -102,7 +101,7 @@ def _all_in_order(
     warehouse: Warehouse, relation: Name, names: Mapping[Name, Sequence[str]], read_once: Collection[Name]
 ) -> dict[Name, Name]:
     """Return relations of new values in the order of the records, which are all there; not those to be sorted."""
-    assert isinstance(warehouse, DuckDBWarehouse)  # the only one that keeps an order
+    warehouse = database_of(warehouse)  # the only one that keeps an order
     n, found = warehouse.count(relation), {}
     for values, columns in names.items():
         placed = _in_order(warehouse, values, columns, relation, n, read_once=values in read_once)
@@ -112,7 +111,7 @@ def _all_in_order(
 
 
 def _in_order(
-    warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], relation: Name, n: int, *, read_once: bool
+    warehouse: Database, values: Name, columns: Sequence[str], relation: Name, n: int, *, read_once: bool
 ) -> Name | None:
     """Return new values in the order of n records; None where there are none, or it would cost as much as a sort."""
     if warehouse.query("in order", _IN_ORDER, r=values, number=n)[0][0]:
@@ -130,7 +129,7 @@ def _in_order(
     return warehouse.fill(placed, into)
 
 
-def _placed(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[tuple[str, int]], n: int) -> pa.Table:
+def _placed(warehouse: Database, values: Name, columns: Sequence[tuple[str, int]], n: int) -> pa.Table:
     """Return row_id from 0 to n - 1 and the columns, by names and bits, of the rows of a relation in any order."""
     import numpy as np
     import pyarrow as pa
@@ -166,12 +165,12 @@ def _placed(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[tuple[st
 
 def has_room(warehouse: Warehouse, size: int) -> bool:
     """Tell whether as many bytes are little beside the memory of a database, whose relations stay in order."""
-    return isinstance(warehouse, DuckDBWarehouse) and _LITTLE * size <= warehouse.memory
+    return warehouse.database is not None and _LITTLE * size <= warehouse.database.memory
 
 
 def show(warehouse: Warehouse, template: str, into: str, *, view: bool, **params: Any) -> Name:
     """Show a script how a relation would be made; return its name, by which it is filled."""
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(warehouse)
     target = warehouse.staged(into)
     made = "CREATE OR REPLACE VIEW {{ t | ident }}" if view else "CREATE OR REPLACE TABLE {{ t | ident }}"
     warehouse.log_only(template, made + " AS\n{{ select }}", t=target, select=render(template, **params))
@@ -183,7 +182,7 @@ def numbers_of(warehouse: Warehouse, relation: Name, column: Column) -> tuple[np
     import numpy as np
     import pyarrow as pa
 
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(warehouse)
     found = as_arrays(pa.Table.from_batches(warehouse.batches(statement(_NUMBERS, column=column, r=relation))))
     row_id, numbers = found["row_id"], found["value"]
     if np.all(row_id[:-1] < row_id[1:]):
@@ -199,7 +198,7 @@ def in_place_of(
     import numpy as np
     import pyarrow as pa
 
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(warehouse)
     lacks = np.isnan(numbers)
     bitmap = pa.py_buffer(np.packbits(~lacks, bitorder="little")) if lacks.any() else None
     value = pa.Array.from_buffers(pa.float64(), len(numbers), [bitmap, pa.py_buffer(numbers)])

@@ -20,7 +20,7 @@ from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.warehouse import Database
 
 DEFAULT = "record_risk"
 _LIST = "risk_tables"
@@ -42,7 +42,7 @@ class RiskTable:
     content: str
 
 
-def place(warehouse: DuckDBWarehouse, text: str, where: str) -> Name:
+def place(warehouse: Database, text: str, where: str) -> Name:
     """Return the table of risks that is called so.
 
     Raises
@@ -57,7 +57,7 @@ def place(warehouse: DuckDBWarehouse, text: str, where: str) -> Name:
     return warehouse.full(Name("", SCHEMA, name.lower()))
 
 
-def known(warehouse: DuckDBWarehouse, catalog: str = "") -> list[RiskTable]:
+def known(warehouse: Database, catalog: str = "") -> list[RiskTable]:
     """Return the tables of risks that a database has.
 
     Raises
@@ -76,7 +76,7 @@ def known(warehouse: DuckDBWarehouse, catalog: str = "") -> list[RiskTable]:
             if find_relation(warehouse, name)]  # fmt: skip
 
 
-def refuse_other(warehouse: DuckDBWarehouse, name: Name, where: str) -> None:
+def refuse_other(warehouse: Database, name: Name, where: str) -> None:
     """Refuse a place that is taken by what is no table of risks.
 
     Raises
@@ -88,7 +88,7 @@ def refuse_other(warehouse: DuckDBWarehouse, name: Name, where: str) -> None:
         raise InputError(where, f"{name.schema}.{name.table} must not be another table", "one", "Choose another name")
 
 
-def write(warehouse: DuckDBWarehouse, table: RiskTable, risks: Name, columns: Sequence[str]) -> None:
+def write(warehouse: Database, table: RiskTable, risks: Name, columns: Sequence[str]) -> None:
     """Make a table of risks from some columns of a staged one, in place of an older one, in one transaction."""
     name, listing = table.name, warehouse.full(Name("", SCHEMA, _LIST))
     with warehouse.transaction():
@@ -103,7 +103,7 @@ def write(warehouse: DuckDBWarehouse, table: RiskTable, risks: Name, columns: Se
         warehouse.insert(_TITLE, "INSERT INTO {{ t | ident }} VALUES ($1, $2, $3, $4)", row, t=listing)
 
 
-def remove_of(warehouse: DuckDBWarehouse, relation: Name) -> list[str]:
+def remove_of(warehouse: Database, relation: Name) -> list[str]:
     """Remove, in the open transaction, the tables of risks of a table whose records are replaced, and return which."""
     gone = [one for one in known(warehouse, relation.catalog) if one.source == identity_of(relation)]
     for one in gone:
@@ -113,7 +113,7 @@ def remove_of(warehouse: DuckDBWarehouse, relation: Name) -> list[str]:
     return [one.name.table for one in gone]
 
 
-def digest(warehouse: DuckDBWarehouse, source: Source) -> str:
+def digest(warehouse: Database, source: Source) -> str:
     """Return what tells whether a table is as it was when its risks were measured."""
     found = content(warehouse, source.relation)
     return sha256(json.dumps([found.columns, found.records, found.hashes]).encode()).hexdigest()

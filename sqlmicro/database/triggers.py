@@ -6,8 +6,8 @@ from functools import cache
 
 from sqlmicro.database import postgres
 from sqlmicro.database.catalog import kind_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, statement
+from sqlmicro.database.warehouse import Database
 
 # When triggers are first listed, the views of the system are made, which takes as long as ten look-ups.
 _DUCKDB = """SELECT trigger_name FROM duckdb_triggers()
@@ -25,14 +25,14 @@ _DUCKDB_ANY = """SELECT count(*) FROM duckdb_triggers() WHERE lower(database_nam
 _CATALOG = "catalog"
 
 
-def none_in(warehouse: DuckDBWarehouse, catalog: str) -> bool:
+def none_in(warehouse: Database, catalog: str) -> bool:
     """Tell whether a database is known to have no triggers at all, without looking at each of its tables."""
     if kind_of(warehouse, catalog) != "duckdb":
         return False
     return not _has_triggers(warehouse.version) or warehouse.query(_CATALOG, _DUCKDB_ANY, [catalog]) == [(0,)]
 
 
-def on(warehouse: DuckDBWarehouse, table: Name) -> list[str]:
+def on(warehouse: Database, table: Name) -> list[str]:
     """Return the names of the triggers on a table that exists, whatever kind of database it is in."""
     kind = kind_of(warehouse, table.catalog)
     if kind == postgres.KIND:

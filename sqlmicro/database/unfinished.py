@@ -22,7 +22,7 @@ from sqlmicro.system import moves
 from sqlmicro.system.moves import Move
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.warehouse import Database
 
 SCHEMA = "sqlmicro"
 TABLE = "unfinished"
@@ -49,17 +49,17 @@ class _Placing:
     moves: tuple[Move, ...]
 
 
-def exists(warehouse: DuckDBWarehouse, catalog: str = "") -> bool:
+def exists(warehouse: Database, catalog: str = "") -> bool:
     """Tell whether a database has the table of what is unfinished."""
     return bool(tables_of(warehouse, [_table(warehouse, catalog=catalog)]))
 
 
-def note_not_purged(warehouse: DuckDBWarehouse, catalog: str, release: int) -> None:
+def note_not_purged(warehouse: Database, catalog: str, release: int) -> None:
     """Record, in the open transaction, that a release in place is not purged yet."""
     _insert(warehouse, _table(warehouse, catalog=catalog), [None, release, "not purged", None, None, None])
 
 
-def not_purged(warehouse: DuckDBWarehouse, catalog: str = "") -> list[int]:
+def not_purged(warehouse: Database, catalog: str = "") -> list[int]:
     """Return the releases in place whose replaced values are still in the file of a database."""
     if not exists(warehouse, catalog):
         return []
@@ -71,7 +71,7 @@ def not_purged(warehouse: DuckDBWarehouse, catalog: str = "") -> list[int]:
     return [int(release) for (release,) in rows]
 
 
-def without_purged(warehouse: DuckDBWarehouse, catalog: str) -> Name:
+def without_purged(warehouse: Database, catalog: str) -> Name:
     """Return a staging view of what is unfinished in a database whose file is purged."""
     view = warehouse.staged("unfinished_without_purged")
     warehouse.query(
@@ -97,7 +97,7 @@ def live() -> Iterator[str]:
         _live.discard(run)
 
 
-def note_pending(warehouse: DuckDBWarehouse, run: str, release: int, planned: Sequence[Move]) -> None:
+def note_pending(warehouse: Database, run: str, release: int, planned: Sequence[Move]) -> None:
     """Record, in the open transaction, that the files of a release are about to be put in place."""
     for move in planned:
         kept = None if move.kept is None else str(move.kept)
@@ -105,18 +105,18 @@ def note_pending(warehouse: DuckDBWarehouse, run: str, release: int, planned: Se
         _insert(warehouse, _table(warehouse), values)
 
 
-def note_recorded(warehouse: DuckDBWarehouse, run: str) -> None:
+def note_recorded(warehouse: Database, run: str) -> None:
     """Record, in the open transaction, that the files of a run are in place."""
     warehouse.insert(_TITLE, "UPDATE {{ t | ident }} SET state = 'recorded' WHERE run = $1", [run], t=_table(warehouse))
 
 
-def end(warehouse: DuckDBWarehouse, run: str) -> None:
+def end(warehouse: Database, run: str) -> None:
     """Forget a run of which nothing is left to be done."""
     if exists(warehouse):  # a run that has put objects only was never pending
         warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=_table(warehouse))
 
 
-def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> None:
+def take_back(warehouse: Database, run: str, releases: Sequence[int]) -> None:
     """Forget a run, in the open transaction, and the releases that were recorded for it."""
     there = tables_of(warehouse, [_table(warehouse, table) for table in _OF_RELEASES])
     for table in _OF_RELEASES:
@@ -132,12 +132,12 @@ def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> 
     end(warehouse, run)
 
 
-def left(warehouse: DuckDBWarehouse) -> list[_Placing]:
+def left(warehouse: Database) -> list[_Placing]:
     """Return the runs that were killed while they put files in place."""
     return _left(warehouse) if exists(warehouse) else []
 
 
-def _left(warehouse: DuckDBWarehouse) -> list[_Placing]:
+def _left(warehouse: Database) -> list[_Placing]:
     rows = warehouse.query(
         _TITLE,
         "SELECT run, release, state, path, kept, digest FROM {{ t | ident }} WHERE run IS NOT NULL ORDER BY rowid",
@@ -158,7 +158,7 @@ def _placing(run: str, rows: Sequence[tuple[Any, ...]]) -> _Placing:
     return _Placing(run, numbers, any(state == "recorded" for _, state, *_ in rows), tuple(planned))
 
 
-def tell(warehouse: DuckDBWarehouse, *, settles: bool, purging: bool = False) -> None:
+def tell(warehouse: Database, *, settles: bool, purging: bool = False) -> None:
     """Settle what killed runs left, where the file can be written to, and say what is unfinished."""
     if not warehouse.has_file or not exists(warehouse):
         return
@@ -168,7 +168,7 @@ def tell(warehouse: DuckDBWarehouse, *, settles: bool, purging: bool = False) ->
         warehouse.progress.say(sentence)
 
 
-def not_purged_yet(warehouse: DuckDBWarehouse) -> list[str]:
+def not_purged_yet(warehouse: Database) -> list[str]:
     """Return a sentence on the releases in place that wait for the purge."""
     found = not_purged(warehouse)
     if not found:
@@ -177,7 +177,7 @@ def not_purged_yet(warehouse: DuckDBWarehouse) -> list[str]:
     return [what + f"the replaced values stay readable in the file until: sqlmicro purge --db {warehouse.db}"]
 
 
-def _settle(warehouse: DuckDBWarehouse, placing: _Placing) -> str:
+def _settle(warehouse: Database, placing: _Placing) -> str:
     """Finish what is in place as a whole, take anything else back, and say which it was."""
     if not all(move.place.parent.is_dir() for move in placing.moves):
         return f"{_killed(placing)}, and their folder is not there now"
@@ -201,10 +201,10 @@ def _killed(placing: _Placing) -> str:
     return f"release {', '.join(map(str, placing.releases))} was killed while its files were put in place"
 
 
-def _table(warehouse: DuckDBWarehouse, table: str = TABLE, catalog: str = "") -> Name:
+def _table(warehouse: Database, table: str = TABLE, catalog: str = "") -> Name:
     return warehouse.full(Name(catalog, SCHEMA, table))
 
 
-def _insert(warehouse: DuckDBWarehouse, table: Name, values: Sequence[object]) -> None:
+def _insert(warehouse: Database, table: Name, values: Sequence[object]) -> None:
     warehouse.query(_TITLE, _DEFINITION, name=table)
     warehouse.insert(_TITLE, "INSERT INTO {{ t | ident }} VALUES ($1, $2, $3, $4, $5, $6)", values, t=table)

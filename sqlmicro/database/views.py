@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from sqlmicro.database.catalog import label
-from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 
 _NAME = r"""(?:"(?:[^"]|"")*"|[^\s".(]+)"""
 _HEAD = re.compile(
@@ -30,7 +30,7 @@ class View:
     """Whether it reads nothing else: no file, no function, no other database."""
 
 
-def views(warehouse: DuckDB) -> list[View]:
+def views(warehouse: Database) -> list[View]:
     """Return the views of the database and of those attached to it; the macros and files in them are left alone."""
     relations = _relations(warehouse)
     macros = {
@@ -63,7 +63,7 @@ def views(warehouse: DuckDB) -> list[View]:
     return found
 
 
-def _relations(warehouse: DuckDB) -> dict[tuple[str, ...], Name]:
+def _relations(warehouse: Database) -> dict[tuple[str, ...], Name]:
     """Return the tables and views of all databases by their names in small letters."""
     return {
         tuple(part.lower() for part in name): Name(*name)
@@ -85,7 +85,7 @@ class FilesRead:
     """A hash of its text, and of those of the views and macros that it reads through."""
 
 
-def files_read(warehouse: DuckDB, view: Name) -> FilesRead:
+def files_read(warehouse: Database, view: Name) -> FilesRead:
     """Return the files that a view reads, through other views and macros too; it is not run."""
     relations, found = _relations(warehouse), set[str]()
     texts = {
@@ -176,12 +176,12 @@ def _without_head(sql: str) -> str:
     return sql[head.end() :] if head else ""
 
 
-def _tree(warehouse: DuckDB, text: str, before: str = "") -> Any:
+def _tree(warehouse: Database, text: str, before: str = "") -> Any:
     ((told,),) = warehouse.query("catalog", "SELECT json_serialize_sql($1 || $2)", [before, text])
     return json.loads(told)
 
 
-def _read(warehouse: DuckDB, sql: str, macros: Collection[str]) -> Iterator[Name | None]:
+def _read(warehouse: Database, sql: str, macros: Collection[str]) -> Iterator[Name | None]:
     """Yield the relations in the text of a view, as they are written there; None for what may be anything."""
     tree = _tree(warehouse, _without_head(sql))
     nodes = list(_nodes(tree))

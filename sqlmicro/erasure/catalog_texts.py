@@ -16,8 +16,8 @@ from pathlib import Path
 
 from sqlmicro.database import risk_tables
 from sqlmicro.database.catalog import free_name
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure import enums
 from sqlmicro.errors import QueryError
 
@@ -69,7 +69,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-def labels(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
+def labels(warehouse: Database, catalog: str) -> list[tuple[str, str, list[str]]]:
     """Return the labels of every ENUM type, also within other types: kind of place, name, labels."""
     named = [
         ("labels of a type", f"{one.name.schema}.{one.name.table}", enums.labels_of(one.kind))
@@ -81,13 +81,13 @@ def labels(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, lis
     ]
 
 
-def texts(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
+def texts(warehouse: Database, catalog: str) -> Iterator[tuple[str, str, str]]:
     """Yield every definition and comment: kind of place, name, text."""
     yield from _defined(warehouse, catalog)
     yield from (("comment", f"{kind} {where}", text) for kind, where, text in comments(warehouse, catalog))
 
 
-def _defined(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
+def _defined(warehouse: Database, catalog: str) -> Iterator[tuple[str, str, str]]:
     """Yield every definition: kind of place, name, text."""
     listed = list(_DEFINITIONS)
     if has(warehouse, "triggers"):
@@ -98,7 +98,7 @@ def _defined(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, st
     yield from (("macro", where, text) for where, text in _macros(warehouse, catalog))
 
 
-def comments(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, str]]:
+def comments(warehouse: Database, catalog: str) -> list[tuple[str, str, str]]:
     """Return every comment: of what kind of object, its name, and the comment, tags among them."""
     found = []
     for entries, kind, name in _COMMENTED:
@@ -119,7 +119,7 @@ def comments(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, s
     return found
 
 
-def names(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
+def names(warehouse: Database, catalog: str) -> list[tuple[str, str, list[str]]]:
     """Return the names that the owner gave: of what, where those are (never the name itself), and the names."""
     found: dict[tuple[str, str], list[str]] = {}
     for entries, kind, where, of in _NAMES:
@@ -149,14 +149,14 @@ def _fields(kind: str) -> list[str]:
     return [word[1:-1].replace('""', '"') if word[0] == '"' else word for word in words if word[0] != "'"]
 
 
-def has(warehouse: DuckDBWarehouse, kind: str) -> bool:
+def has(warehouse: Database, kind: str) -> bool:
     """Tell whether this DuckDB lists such entries of a catalog: that goes by its version, not by the database."""
     if warehouse.version not in _listed:
         _listed[warehouse.version] = frozenset(str(name) for (name,) in warehouse.query(_WHERE, _LISTING))
     return f"duckdb_{kind}" in _listed[warehouse.version]
 
 
-def _macros(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
+def _macros(warehouse: Database, catalog: str) -> list[tuple[str, str]]:
     """Return name and definition of every macro, default arguments included.
 
     Raises
@@ -175,7 +175,7 @@ def _macros(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def definitions(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[str]:
+def definitions(warehouse: Database, catalog: str) -> Iterator[str]:
     """Lend a database in memory with the definitions of another one, without records, for the length of the block."""
     copied = free_name(warehouse, "definitions")
     warehouse.query(_WHERE, "ATTACH ':memory:' AS {{ copied | ident }} (READ_WRITE)", copied=copied)
@@ -186,7 +186,7 @@ def definitions(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[str]:
         warehouse.query(_WHERE, "DETACH {{ copied | ident }}", copied=copied)
 
 
-def _exported(warehouse: DuckDBWarehouse, catalog: str) -> str:
+def _exported(warehouse: Database, catalog: str) -> str:
     """Return the definitions of a database as EXPORT DATABASE writes them."""
     text = "EXPORT DATABASE {{ copied | ident }} TO {{ folder | lit }}"
     with definitions(warehouse, catalog) as copied, tempfile.TemporaryDirectory(dir=warehouse.temp) as folder:
@@ -213,7 +213,7 @@ class Quoting:
     literals: int
 
 
-def not_held(warehouse: DuckDBWarehouse, catalog: str) -> list[Quoting]:
+def not_held(warehouse: Database, catalog: str) -> list[Quoting]:
     """Return the definitions of a database that quote what no record of its tables holds."""
     quoted = {
         (kind, where, text): set(filter(_TELLING.search, literals(text, SHORTEST_NUMBER)))
@@ -224,7 +224,7 @@ def not_held(warehouse: DuckDBWarehouse, catalog: str) -> list[Quoting]:
     return [Quoting(kind, where, len(found - held)) for (kind, where, _), found in quoted.items() if found - held]
 
 
-def _held(warehouse: DuckDBWarehouse, catalog: str, wanted: list[str]) -> set[str]:
+def _held(warehouse: Database, catalog: str, wanted: list[str]) -> set[str]:
     """Return those literals that occur in a table."""
     tables = warehouse.query(
         _WHERE,
@@ -241,7 +241,7 @@ def _held(warehouse: DuckDBWarehouse, catalog: str, wanted: list[str]) -> set[st
     return held
 
 
-def records(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
+def records(warehouse: Database, catalog: str) -> list[tuple[str, str]]:
     """Return what was recorded of releases as JSON: name of the table, text."""
     found = []
     for table in ("releases", "audits", "candidates"):

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from sqlmicro.database import unfinished
 from sqlmicro.database.catalog import free_name
 from sqlmicro.database.content import content
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, ident
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure import catalog_texts, enums, statements
 from sqlmicro.errors import QueryError
 from sqlmicro.system.sentences import names
@@ -52,7 +52,7 @@ class Table:
     """Whether it has an index, which is made in memory."""
 
 
-def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) -> Copy:
+def copy_database(warehouse: Database, file: Path, narrow_enums: bool) -> Copy:
     """Copy the open database into `file`, and compare what is read back from the disk.
 
     The definitions are copied first, by way of memory, so that what is taken out of them is never in the file; then the
@@ -99,7 +99,7 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
     return Copy(len(found), rows, version, len(narrowed), [*notes, *_quoting(warehouse, old, typed)])
 
 
-def _copy_records(warehouse: DuckDBWarehouse, table: Table, fresh: str) -> None:
+def _copy_records(warehouse: Database, table: Table, fresh: str) -> None:
     warehouse.query(
         WHERE,
         "INSERT INTO {{ target | ident }} ({{ columns | idents }}) "
@@ -110,7 +110,7 @@ def _copy_records(warehouse: DuckDBWarehouse, table: Table, fresh: str) -> None:
     )
 
 
-def _in_little_memory(warehouse: DuckDBWarehouse, ask: Callable[[], T]) -> T:
+def _in_little_memory(warehouse: Database, ask: Callable[[], T]) -> T:
     """Return what `ask` returns; what fails in little memory is asked again with all that the database may have."""
     most = warehouse.memory
     if most > _LITTLE:
@@ -124,11 +124,11 @@ def _in_little_memory(warehouse: DuckDBWarehouse, ask: Callable[[], T]) -> T:
     return ask()
 
 
-def _allow(warehouse: DuckDBWarehouse, memory: int) -> None:
+def _allow(warehouse: Database, memory: int) -> None:
     warehouse.query(WHERE, "SET memory_limit = {{ size | lit }}", size=f"{memory / 2**20}MiB")
 
 
-def _quoting(warehouse: DuckDBWarehouse, catalog: str, typed: Sequence[str]) -> list[str]:
+def _quoting(warehouse: Database, catalog: str, typed: Sequence[str]) -> list[str]:
     """Return what definitions and comments quote that no record holds, or may; `typed` are views as they were."""
     notes = [
         f"{found.literals} texts or numbers that no record holds, in {found.kind} {found.where}; make it anew without "
@@ -150,7 +150,7 @@ def _quoting(warehouse: DuckDBWarehouse, catalog: str, typed: Sequence[str]) -> 
     return notes
 
 
-def storage_version(warehouse: DuckDBWarehouse, catalog: str) -> str:
+def storage_version(warehouse: Database, catalog: str) -> str:
     """Return the storage version of a database as it shows it, such as 'v1.0.0+'."""
     found = warehouse.query(
         WHERE, "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = $1", [catalog]
@@ -158,7 +158,7 @@ def storage_version(warehouse: DuckDBWarehouse, catalog: str) -> str:
     return str(found[0][0])
 
 
-def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
+def _tables(warehouse: Database, catalog: str) -> list[Table]:
     """Return the tables of a database with the columns that are stored."""
     found = warehouse.query(
         WHERE,
@@ -199,7 +199,7 @@ def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
     ]
 
 
-def _source(warehouse: DuckDBWarehouse, table: Name) -> Name:
+def _source(warehouse: Database, table: Name) -> Name:
     """Return what the records of a table are read from: in the fresh file no release waits for the purge any more."""
     if table[1:] == (unfinished.SCHEMA, unfinished.TABLE):
         return unfinished.without_purged(warehouse, table.catalog)
@@ -228,7 +228,7 @@ def _parents_first(tables: Sequence[Table]) -> list[Table]:
     return ordered
 
 
-def _copy_triggers(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
+def _copy_triggers(warehouse: Database, old: str, fresh: str) -> None:
     if not catalog_texts.has(warehouse, "triggers"):
         return
     found = warehouse.query(
@@ -239,9 +239,7 @@ def _copy_triggers(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
             warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
 
 
-def _compare(
-    warehouse: DuckDBWarehouse, old: str, fresh: str, tables: Sequence[Table], narrowed: Mapping[str, str]
-) -> None:
+def _compare(warehouse: Database, old: str, fresh: str, tables: Sequence[Table], narrowed: Mapping[str, str]) -> None:
     """Refuse a copy that differs: in any entry of the catalog, or in the records of a table."""
     differ = [kind for kind in _KINDS if _catalog(warehouse, kind, old, narrowed) != _catalog(warehouse, kind, fresh)]
     for table in tables:
@@ -258,9 +256,7 @@ def _compare(
         )
 
 
-def _catalog(
-    warehouse: DuckDBWarehouse, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None
-) -> list[str]:
+def _catalog(warehouse: Database, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None) -> list[str]:
     """Return every entry of one kind as text, without what differs from file to file; ENUM types as `narrowed`."""
     if kind == "triggers" and not catalog_texts.has(warehouse, kind):
         return []

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, lit
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import QueryError
 
 _WHERE = "purge"
@@ -100,7 +100,7 @@ def told(enum: Enum) -> str:
     return f"{len(enum.unused)} ENUM labels that no record holds, of {places(enum)}; {way}"
 
 
-def columns(warehouse: DuckDBWarehouse, catalog: str) -> list[Typed]:
+def columns(warehouse: Database, catalog: str) -> list[Typed]:
     """Return the columns of tables that have an ENUM in their type."""
     rows = warehouse.query(
         _WHERE,
@@ -112,7 +112,7 @@ def columns(warehouse: DuckDBWarehouse, catalog: str) -> list[Typed]:
     return [Typed(Name(catalog, s, t), c, kind, default) for s, t, c, kind, default in rows if definitions(kind)]
 
 
-def types(warehouse: DuckDBWarehouse, catalog: str) -> list[Typed]:
+def types(warehouse: Database, catalog: str) -> list[Typed]:
     """Return the named types that are an ENUM, or have one within."""
     rows = warehouse.query(
         _WHERE,
@@ -127,13 +127,13 @@ def types(warehouse: DuckDBWarehouse, catalog: str) -> list[Typed]:
     return found
 
 
-def _described(warehouse: DuckDBWarehouse, name: Name) -> str:
+def _described(warehouse: Database, name: Name) -> str:
     """Return what a named type stands for."""
     described = "SELECT column_type FROM (DESCRIBE SELECT CAST(NULL AS {{ name | ident }}))"
     return str(warehouse.query(_WHERE, described, name=name)[0][0])
 
 
-def unused(warehouse: DuckDBWarehouse, catalog: str) -> list[Enum]:
+def unused(warehouse: Database, catalog: str) -> list[Enum]:
     """Return the ENUM types of a database with labels that no record holds and no default names."""
     there, named, bound = columns(warehouse, catalog), types(warehouse, catalog), _bound(warehouse, catalog)
     held = {one: _texts(warehouse, one) for one in there}
@@ -152,7 +152,7 @@ def unused(warehouse: DuckDBWarehouse, catalog: str) -> list[Enum]:
     return enums
 
 
-def _texts(warehouse: DuckDBWarehouse, one: Typed) -> set[str]:
+def _texts(warehouse: Database, one: Typed) -> set[str]:
     """Return the texts in a column. Within a nested type they may be of another field than the ENUM: all count."""
     if one.nested:
         rows = warehouse.rows("erasure/nested_texts.sql", log=False, relation=one.name, column=one.column)
@@ -162,7 +162,7 @@ def _texts(warehouse: DuckDBWarehouse, one: Typed) -> set[str]:
     return {str(text) for (text,) in rows if text is not None}
 
 
-def _bound(warehouse: DuckDBWarehouse, catalog: str) -> set[tuple[str, str, str]]:
+def _bound(warehouse: Database, catalog: str) -> set[tuple[str, str, str]]:
     """Return the columns whose type cannot be changed: those of keys and checks, and all of a foreign key's parent."""
     rows = warehouse.query(
         _WHERE,
@@ -176,7 +176,7 @@ def _bound(warehouse: DuckDBWarehouse, catalog: str) -> set[tuple[str, str, str]
     return {(schema, table, column) for schema, table, column in rows}
 
 
-def _alters_nested(warehouse: DuckDBWarehouse) -> bool:
+def _alters_nested(warehouse: Database) -> bool:
     """Tell whether this DuckDB can change the type of a column to a nested one, which 1.5 cannot."""
     probe = warehouse.staged("nested_probe")
     warehouse.query(_WHERE, "CREATE OR REPLACE TABLE {{ probe | ident }} (x ENUM('a', 'b')[])", probe=probe)
@@ -187,7 +187,7 @@ def _alters_nested(warehouse: DuckDBWarehouse) -> bool:
     return True
 
 
-def narrow(warehouse: DuckDBWarehouse, catalog: str, found: Sequence[Enum]) -> Mapping[str, str]:
+def narrow(warehouse: Database, catalog: str, found: Sequence[Enum]) -> Mapping[str, str]:
     """Take unused labels out of the types of a database without records; return the types before and after."""
     free = [enum for enum in found if not enum.fixed]
     # DuckDB wants one label at least: an empty text stands for none.
@@ -204,7 +204,7 @@ def narrow(warehouse: DuckDBWarehouse, catalog: str, found: Sequence[Enum]) -> M
     return changed
 
 
-def _change_type(warehouse: DuckDBWarehouse, table: Name, column: str, kind: str) -> None:
+def _change_type(warehouse: Database, table: Name, column: str, kind: str) -> None:
     """Change the type of a column; the indexes of the table, which forbid that, are made anew."""
     here = "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
     indexes = warehouse.query(
@@ -226,7 +226,7 @@ def _change_type(warehouse: DuckDBWarehouse, table: Name, column: str, kind: str
             warehouse.query(_WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
 
 
-def _new_type(warehouse: DuckDBWarehouse, name: Name, kind: str) -> None:
+def _new_type(warehouse: Database, name: Name, kind: str) -> None:
     """Make a named type anew, with its comment."""
     here = "WHERE database_name = $1 AND schema_name = $2 AND type_name = $3"
     ((comment,),) = warehouse.query(_WHERE, "SELECT comment FROM duckdb_types() " + here, list(name))
@@ -236,7 +236,7 @@ def _new_type(warehouse: DuckDBWarehouse, name: Name, kind: str) -> None:
         warehouse.query(_WHERE, "COMMENT ON TYPE {{ name | ident }} IS {{ said | lit }}", name=name, said=comment)
 
 
-def _bind_views(warehouse: DuckDBWarehouse, catalog: str) -> None:
+def _bind_views(warehouse: Database, catalog: str) -> None:
     """Have the views with an ENUM bound to the new types: till then the catalog shows those they were made with."""
     rows = warehouse.query(
         _WHERE,

@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import Annotated
 
 from sqlmicro.database import unfinished
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.options.common import MachineOptions
@@ -167,7 +167,7 @@ def check(db: str) -> None:
         )
 
 
-def left_behind(warehouse: DuckDBWarehouse, file: Path) -> list[str]:
+def left_behind(warehouse: Database, file: Path) -> list[str]:
     """Return what a rewritten file does not erase of this database."""
     notes = []
     if file.stat().st_nlink > 1:

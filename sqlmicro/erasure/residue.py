@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column, make_columns
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.errors import InputError
 from sqlmicro.options.common import MachineOptions
@@ -249,7 +249,7 @@ def _kind(one: Column, other: Column) -> str | None:
     return "VARCHAR"
 
 
-def _replaced(warehouse: DuckDBWarehouse, number: int, column: Column, original: Source, release: Source) -> Replaced:
+def _replaced(warehouse: Database, number: int, column: Column, original: Source, release: Source) -> Replaced:
     """Stage the values of an original column that the release no longer has."""
     least = _LEAST.get(column.family, _NEVER)
     same = [other for other in release.columns if other.name.lower() == column.name.lower()]
@@ -271,7 +271,7 @@ def _replaced(warehouse: DuckDBWarehouse, number: int, column: Column, original:
 
 
 def _in_tables(
-    warehouse: DuckDBWarehouse, release: Source, replaced: Sequence[Replaced], catalog: str
+    warehouse: Database, release: Source, replaced: Sequence[Replaced], catalog: str
 ) -> tuple[list[Place], int]:
     """Compare with every column of every table but the released columns themselves; also count what is not compared."""
     places, skipped = [], 0
@@ -300,7 +300,7 @@ def _in_tables(
     return places, skipped
 
 
-def _columns(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[Name, list[Column]]]:
+def _columns(warehouse: Database, catalog: str) -> list[tuple[Name, list[Column]]]:
     rows = warehouse.query(
         WHERE,
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal ORDER BY ALL",
@@ -310,7 +310,7 @@ def _columns(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[Name, list[
     return [(table, make_columns(warehouse.describe(table))) for table in tables]
 
 
-def _in_labels(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], catalog: str) -> list[Place]:
+def _in_labels(warehouse: Database, replaced: Sequence[Replaced], catalog: str) -> list[Place]:
     """Compare with the labels of every ENUM type, named ones and those of columns."""
     texts = {value for one in replaced for value in one.values}
     counted = [
@@ -320,7 +320,7 @@ def _in_labels(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], catalog
     return [Place(kind, where, present, present) for kind, where, present in counted if present]
 
 
-def _in_texts(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
+def _in_texts(warehouse: Database, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
     """Compare with the literals of every definition, and look into definitions, comments and what was recorded."""
     values = {value for one in replaced for value in one.values}
     numbers = {float(value) for one in replaced if one.column.family in _NUMBERS for value in one.values}
@@ -343,7 +343,7 @@ def _in_texts(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: 
     return places
 
 
-def _in_names(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
+def _in_names(warehouse: Database, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
     """Compare with the names of tables, columns and whatever else has one, such as the columns that a PIVOT made."""
     texts, places = _replaced_texts(replaced), []
     for kind, where, names in catalog_texts.names(warehouse, catalog):
@@ -394,7 +394,7 @@ def _files(db: str, further: Sequence[str]) -> list[Path]:
     return [path for path in dict.fromkeys(found) if path.is_file()]
 
 
-def _possible(warehouse: DuckDBWarehouse, release: Source, catalog: str) -> Iterator[Place]:
+def _possible(warehouse: Database, release: Source, catalog: str) -> Iterator[Place]:
     """Yield the places that may hold replaced values: what they hold is counted, not compared."""
     for enum in enums.unused(warehouse, catalog):
         yield Place("ENUM labels that no record holds", enums.places(enum), len(enum.unused), len(enum.unused))

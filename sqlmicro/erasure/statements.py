@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import QueryError
 
 _WHERE = "purge"
@@ -20,7 +20,7 @@ _INDEXES = """SELECT schema_name, index_name, sql, comment FROM duckdb_indexes()
 WHERE database_name = $1 AND sql IS NOT NULL ORDER BY ALL"""
 
 
-def make_anew(warehouse: DuckDBWarehouse, catalog: str) -> list[str]:
+def make_anew(warehouse: Database, catalog: str) -> list[str]:
     """Make the indexes and views of a database without records anew; return the views that could not be made.
 
     A view over a table that is gone cannot.
@@ -45,7 +45,7 @@ def make_anew(warehouse: DuckDBWarehouse, catalog: str) -> list[str]:
     return kept
 
 
-def _make(warehouse: DuckDBWarehouse, kind: str, name: Name, sql: str, comment: str | None) -> None:
+def _make(warehouse: Database, kind: str, name: Name, sql: str, comment: str | None) -> None:
     warehouse.query(_WHERE, "DROP {{ sql }} {{ name | ident }}", sql=Sql(kind), name=name)
     warehouse.query(_WHERE, "{{ sql }}", sql=Sql(sql.rstrip("; ")))
     if comment is not None:

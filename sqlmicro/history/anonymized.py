@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.content import by_kind
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.history import ledger, remembered
 from sqlmicro.history.contents import places
@@ -47,7 +47,7 @@ class Anonymized:
         return f"{self.rows:,} rows of the table are anonymized; {raw}"
 
 
-def rows_of(warehouse: DuckDBWarehouse, table: Tables, series: str, source: Source) -> Anonymized:
+def rows_of(warehouse: Database, table: Tables, series: str, source: Source) -> Anonymized:
     """Return the rows of a table that a series has anonymized, as the table holds them now.
 
     Raises
@@ -90,7 +90,7 @@ def rows_of(warehouse: DuckDBWarehouse, table: Tables, series: str, source: Sour
     )
 
 
-def _refuse_another(warehouse: DuckDBWarehouse, table: Tables, series: str, source: Source) -> None:
+def _refuse_another(warehouse: Database, table: Tables, series: str, source: Source) -> None:
     """Refuse a series that has no rows in this table."""
     there = find_relation(warehouse, table("releases")) is not None
     entries = [one for one in ledger.entries(warehouse, table("releases")) if one.kind == IN_PLACE] if there else []
@@ -105,7 +105,7 @@ def _refuse_another(warehouse: DuckDBWarehouse, table: Tables, series: str, sour
 
 
 def tokens(
-    warehouse: DuckDBWarehouse, relation: Name, row_key: Sequence[Column], written: Sequence[Column], key: str
+    warehouse: Database, relation: Name, row_key: Sequence[Column], written: Sequence[Column], key: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the key of every row of a table, and a keyed hash of it and of what the classes give."""
     own = by_kind([Column(one.name, one.type, one.name) for one in written])
@@ -113,7 +113,7 @@ def tokens(
     return found["record"], words(key, "row", found["content"])
 
 
-def who_of(warehouse: DuckDBWarehouse, record: np.ndarray, key: str) -> np.ndarray:
+def who_of(warehouse: Database, record: np.ndarray, key: str) -> np.ndarray:
     """Return the keyed hash by which a series knows each row (n,)."""
     import numpy as np
     import pyarrow as pa

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.content import by_kind
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.warehouse import Database
 from sqlmicro.history import remembered
 from sqlmicro.history.contents import places
 from sqlmicro.history.remembered import Remembered
@@ -102,7 +102,7 @@ class Feed:
         """Whether a token stands for the row key alone."""
         return self.watermark is not None or self.changes is not None or self.snapshot is not None
 
-    def tonight(self, warehouse: DuckDBWarehouse, relation: Name) -> dict[str, str | None]:
+    def tonight(self, warehouse: Database, relation: Name) -> dict[str, str | None]:
         """Return how rows are compared tonight, as it is remembered: with the largest watermark there is."""
         if self.watermark is None:
             return {"way": KEYS if self.knows_keys else "content", "column": None, SNAPSHOT: self.snapshot}
@@ -110,7 +110,7 @@ class Feed:
         ((mark,),) = warehouse.query("series", text, w=self.watermark.name, r=relation)
         return {"way": KEYS, "column": self.watermark.name, "mark": mark}
 
-    def goes_on(self, warehouse: DuckDBWarehouse, last: How | None, how: How) -> bool:
+    def goes_on(self, warehouse: Database, last: How | None, how: How) -> bool:
         """Tell whether tonight can be compared with the last night: tokens of one kind, and a watermark that grows."""
         if not isinstance(last, dict) or last.get("way") != how["way"]:  # it may have been edited
             return False
@@ -127,7 +127,7 @@ class Feed:
 
     def rows(
         self,
-        warehouse: DuckDBWarehouse,
+        warehouse: Database,
         source: Source,
         row_key: Sequence[Column],
         columns: Sequence[Column],
@@ -151,7 +151,7 @@ class Feed:
 
 
 def compared(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     source: Source,
     row_key: Sequence[Column],
     columns: Sequence[Column],
@@ -188,7 +188,7 @@ def compared(
 
 
 def _with_read(
-    warehouse: DuckDBWarehouse, before: Remembered, asked: tuple[np.ndarray, Rows], read: Name, differing: Differing,
+    warehouse: Database, before: Remembered, asked: tuple[np.ndarray, Rows], read: Name, differing: Differing,
     how: How,
 ) -> Compared:  # fmt: skip
     """Return the rows to read, with the persons who are not as they were."""
@@ -208,7 +208,7 @@ def _with_read(
     )  # fmt: skip
 
 
-def _narrowed(warehouse: DuckDBWarehouse, rows: Rows, before: Remembered) -> tuple[np.ndarray, Differing] | None:
+def _narrowed(warehouse: Database, rows: Rows, before: Remembered) -> tuple[np.ndarray, Differing] | None:
     """Return which rows are to be read, and what differs; None where all are to be read."""
     import numpy as np
     import pyarrow as pa
@@ -238,7 +238,7 @@ _PERSON = list(remembered.KEPT[remembered.SEATS].columns)
 
 
 def _by_changes(
-    warehouse: DuckDBWarehouse, source: Source, row_key: Sequence[Column], columns: Sequence[Column], key: str,
+    warehouse: Database, source: Source, row_key: Sequence[Column], columns: Sequence[Column], key: str,
     before: Remembered, changes: Name, how: How,
 ) -> Compared | None:  # fmt: skip
     """Return what is to be read by a list of changes alone; None where somebody waits, whose row nothing else finds."""
@@ -271,7 +271,7 @@ def _by_changes(
     return replace(_with_read(warehouse, before, (np.argsort(record), rows), read, differing, how), rows=many)
 
 
-def _people(warehouse: DuckDBWarehouse, before: Remembered) -> Name | Select:
+def _people(warehouse: Database, before: Remembered) -> Name | Select:
     if isinstance(before.people, Select):
         return before.people
     return warehouse.load(before.people, "people", "filled with the persons of the series")

@@ -31,7 +31,7 @@ from sqlmicro.database.templates import Select
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.warehouse import Database
 
 
 _SEVERAL = "SELECT count(*) > count(DISTINCT (release, who)) FROM {{ members | ident }}"
@@ -50,12 +50,12 @@ class Differences:
     """The persons these are about."""
 
 
-def measured(warehouse: DuckDBWarehouse, members: Select, k: int) -> Differences:
+def measured(warehouse: Database, members: Select, k: int) -> Differences:
     """Return how few persons differences of totals of a release and another one are about.
 
     Parameters
     ----------
-    warehouse : DuckDBWarehouse
+    warehouse : Database
         Where the members are.
     members : Select
         release, who and class; the release is 0, the other one has any other number.

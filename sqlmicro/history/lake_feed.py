@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.catalog import kind_of
 from sqlmicro.database.columns import Column
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -33,12 +33,12 @@ FROM ducklake_table_changes(
 WHERE snapshot_id > {{ then | lit }}"""
 
 
-def is_fed(warehouse: DuckDBWarehouse, source: Source) -> bool:
+def is_fed(warehouse: Database, source: Source) -> bool:
     """Tell whether a source has a change feed that a night can ask."""
     return source.is_table and kind_of(warehouse, source.relation.catalog) == "ducklake"
 
 
-def snapshot(warehouse: DuckDBWarehouse, source: Source) -> str:
+def snapshot(warehouse: Database, source: Source) -> str:
     """Return which snapshot of which tables is read tonight: its number, its time, and the tables of this name.
 
     It is asked for before the rows are read: what changes in between, the next night is told of again.
@@ -48,7 +48,7 @@ def snapshot(warehouse: DuckDBWarehouse, source: Source) -> str:
     return f"{number} {time} {tables}"
 
 
-def changes(warehouse: DuckDBWarehouse, source: Source, row_key: Sequence[Column], then: str, now: str) -> Name | None:
+def changes(warehouse: Database, source: Source, row_key: Sequence[Column], then: str, now: str) -> Name | None:
     """Return the row keys of what has come, changed or gone between two snapshots; None where the lake cannot tell."""
     lake, schema, table = source.relation
     before, after = then.split(" ", 2), now.split(" ", 2)

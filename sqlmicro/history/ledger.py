@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from sqlmicro.database.catalog import find_beside, find_relation
 from sqlmicro.database.columns import Column
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.pipeline import Run
 
 State = Literal["out", "replaced", "gone", "withdrawn"]
@@ -152,7 +152,7 @@ def _intact(entry: str, previous: str | None, told: Sequence[object], evidence: 
         return False
 
 
-def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
+def entries(warehouse: Database, releases: Name) -> list[Entry]:
     """Return all entries of a ledger, the oldest first; none where there is no table of releases."""
     withdrawn = beside(releases, "withdrawn")
     there, any_withdrawn = find_beside(warehouse, [releases, withdrawn])
@@ -176,7 +176,7 @@ def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
     return [replace(one, state=_state(warehouse, releases, one, newest[one.place] == one.release)) for one in found]
 
 
-def _state(warehouse: DuckDBWarehouse, releases: Name, entry: Entry, newest: bool) -> State:
+def _state(warehouse: Database, releases: Name, entry: Entry, newest: bool) -> State:
     """Return whether somebody may still have a release: a file is out for ever, a table as long as it is there.
 
     Whether a table of another database is there, nobody looks: it is out.
@@ -216,7 +216,7 @@ def beside(releases: Name, table: str) -> Name:
     return releases._replace(table=releases.table.removesuffix("releases") + table)
 
 
-def withdraw(warehouse: DuckDBWarehouse, releases: Name, release: int, reason: str) -> None:
+def withdraw(warehouse: Database, releases: Name, release: int, reason: str) -> None:
     """Note, in the open transaction, that nobody has a release any more, and forget its classes."""
     withdrawn = beside(releases, "withdrawn")
     warehouse.query("ledger", WITHDRAWN, name=withdrawn)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlmicro.database.carried import Files
 from sqlmicro.database.catalog import find_relation, tables_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.history.features import Scale
 from sqlmicro.history.seat_memory import Memory, nothing
@@ -150,7 +150,7 @@ class Remembered:
     """What the first night has measured, by its name."""
 
 
-def load(warehouse: DuckDBWarehouse, table: Tables, series: str, *, beside: bool = True) -> Remembered | None:
+def load(warehouse: Database, table: Tables, series: str, *, beside: bool = True) -> Remembered | None:
     """Return what a series remembers, without its persons, or None where it remembers nothing.
 
     Large tables stay where they are, if that is `beside` the run.
@@ -199,7 +199,7 @@ def load(warehouse: DuckDBWarehouse, table: Tables, series: str, *, beside: bool
     )
 
 
-def _files(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night) -> Files | None:
+def _files(warehouse: Database, table: Tables, series: str, night: Night) -> Files | None:
     """Return what the files of an epoch have shown, from the rows of every combination and since when it had them."""
     import numpy as np
 
@@ -227,7 +227,7 @@ def _files(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night)
     )
 
 
-def last(warehouse: DuckDBWarehouse, table: Tables, series: str) -> Night | None:
+def last(warehouse: Database, table: Tables, series: str) -> Night | None:
     """Return the last night of a series that is remembered."""
     nights = table(NIGHTS)
     rows = warehouse.query("series", _LAST, [series], nights=nights) if find_relation(warehouse, nights) else []
@@ -243,7 +243,7 @@ def last(warehouse: DuckDBWarehouse, table: Tables, series: str) -> Night | None
     return replace(night, scales=frozen, **lost)
 
 
-def everyone(warehouse: DuckDBWarehouse, found: Remembered) -> Mapping[str, np.ndarray]:
+def everyone(warehouse: Database, found: Remembered) -> Mapping[str, np.ndarray]:
     """Return all persons that are remembered, as arrays."""
     told = warehouse.table(found.people) if isinstance(found.people, Select) else found.people
     return {column: told.column(column).to_numpy() for column in told.column_names}
@@ -301,7 +301,7 @@ Sums: TypeAlias = Mapping[str, tuple[int, int]]
 """Of tables by their names: how many rows some releases have written, and the sum of their hashes."""
 
 
-def digest(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night) -> str | None:
+def digest(warehouse: Database, table: Tables, series: str, night: Night) -> str | None:
     """Return what tells whether all that a series remembers is as it was written; None where a table is missing.
 
     It is a sum of hashes that no secret makes: it finds what was lost, restored in part or edited, and not a forgery by
@@ -312,7 +312,7 @@ def digest(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night)
     return sealed(night, sums(warehouse, table, series, night.first, night.release))
 
 
-def sums(warehouse: DuckDBWarehouse, table: Tables, series: str, first: int, last: int) -> Sums:
+def sums(warehouse: Database, table: Tables, series: str, first: int, last: int) -> Sums:
     """Return what the releases from the first to the last have written of a series."""
     parts = [(number, table(name), list(kept.columns)) for number, (name, kept) in enumerate(KEPT.items())]
     found = warehouse.rows("history/kept_digest.sql", parts=parts, series=series, first=first, last=last)
@@ -348,9 +348,7 @@ def _selected(table: Tables, series: str, night: Night, name: str) -> Select:
     return select("history/latest.sql", **own, **by)
 
 
-def _arrays(
-    warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night, name: str
-) -> Mapping[str, np.ndarray]:
+def _arrays(warehouse: Database, table: Tables, series: str, night: Night, name: str) -> Mapping[str, np.ndarray]:
     """Return the columns of a table in the order of its keys."""
     import numpy as np
 
@@ -364,12 +362,12 @@ def _arrays(
     return {column: values[order] for column, values in columns.items()}
 
 
-def _table(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night, name: str) -> pa.Table:
+def _table(warehouse: Database, table: Tables, series: str, night: Night, name: str) -> pa.Table:
     found = _selected(table, series, night, name)
     return warehouse.table(select("history/in_order.sql", relation=found, keys=list(KEPT[name].keys)))
 
 
-def names(warehouse: DuckDBWarehouse, table: Tables) -> list[str]:
+def names(warehouse: Database, table: Tables) -> list[str]:
     """Return the names of the series that are remembered."""
     nights = table(NIGHTS)
     if find_relation(warehouse, nights) is None:

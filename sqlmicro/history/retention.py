@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.conditions import rows_where
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, Sql, statement
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.history import changes, remembered, seats
 from sqlmicro.history.anonymized import seated, tokens, who_of
@@ -87,7 +87,7 @@ class Retention(Series):
     persons: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The rows that take part tonight, in the order of row_id."""
 
-    def look(self, warehouse: DuckDBWarehouse, source: Source, into: str = "of_age") -> Name:
+    def look(self, warehouse: Database, source: Source, into: str = "of_age") -> Name:
         """Find what every row of the table is; return those that take part tonight.
 
         Raises
@@ -115,7 +115,7 @@ class Retention(Series):
             asked=told, columns=source.columns,
         )  # fmt: skip
 
-    def _rows(self, warehouse: DuckDBWarehouse, relation: Name, of_age: Name) -> Rows:
+    def _rows(self, warehouse: Database, relation: Name, of_age: Name) -> Rows:
         import numpy as np
 
         record, token = self._tokens(warehouse, relation)
@@ -133,7 +133,7 @@ class Retention(Series):
         copied = due & np.isin(record, self._alike(warehouse, relation, record[held]))
         return Rows(record, who, held, due, copied, bare, of, token, early)
 
-    def _of_large_strata(self, warehouse: DuckDBWarehouse, of_age: Name) -> np.ndarray:
+    def _of_large_strata(self, warehouse: Database, of_age: Name) -> np.ndarray:
         """Return the rows that have come of age with enough others of their stratum for a class, as `record`."""
         text = (
             'hash({{ by | listed("CAST({name} AS VARCHAR)") }}) IN ('
@@ -147,7 +147,7 @@ class Retention(Series):
         held = statement(text, by=self.by, r=of_age, k=self.rules.k, asked=asked)
         return self._tokens(warehouse, rows_where(warehouse, of_age, held, "of_large_strata"))[0]
 
-    def _alike(self, warehouse: DuckDBWarehouse, relation: Name, seated: np.ndarray) -> np.ndarray:
+    def _alike(self, warehouse: Database, relation: Name, seated: np.ndarray) -> np.ndarray:
         """Return the rows of a table that hold the values of anonymized rows, as `record`."""
         import pyarrow as pa
 
@@ -165,7 +165,7 @@ class Retention(Series):
         held = statement(text, c=self.written, own=own)
         return self._tokens(warehouse, rows_where(warehouse, relation, held, "alike"))[0]
 
-    def _tokens(self, warehouse: DuckDBWarehouse, relation: Name) -> tuple[np.ndarray, np.ndarray]:
+    def _tokens(self, warehouse: Database, relation: Name) -> tuple[np.ndarray, np.ndarray]:
         """Return the key of every row of a table, and a keyed hash of it and of what the classes give."""
         return tokens(warehouse, relation, self.row_key, self.written, self.key)
 
@@ -261,14 +261,14 @@ class Retention(Series):
         stay = np.isin(held, label[~comes & (label >= 0)]) & (held >= 0) & comes
         return min(rows[rows > 0].tolist(), default=None), int(stay.sum())
 
-    def holds(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+    def holds(self, warehouse: Database, relation: Name, columns: Sequence[Column]) -> np.ndarray:
         """Return which of the rows that take part have values in some columns of the table (n,)."""
         import numpy as np
 
         found: np.ndarray = np.isin(self.persons["record"], self._holding(warehouse, relation, columns))
         return found
 
-    def bare_with(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+    def bare_with(self, warehouse: Database, relation: Name, columns: Sequence[Column]) -> np.ndarray:
         """Return the rows that have come of age, and have no values but in these columns, as `record`."""
         import numpy as np
 
@@ -277,7 +277,7 @@ class Retention(Series):
         found: np.ndarray = mine[np.isin(mine, self._holding(warehouse, relation, columns))]
         return found
 
-    def _holding(self, warehouse: DuckDBWarehouse, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+    def _holding(self, warehouse: Database, relation: Name, columns: Sequence[Column]) -> np.ndarray:
         """Return the rows of a table that have a value in some columns, as `record`."""
         held = statement("false{% for c in columns %} OR {{ c.name | ident }} IS NOT NULL{% endfor %}", columns=columns)
         return self._tokens(warehouse, rows_where(warehouse, relation, held, "with_values"))[0]
@@ -290,7 +290,7 @@ class Retention(Series):
             made, raw=self.rows.raw, joined=self.joined or None, emptied=int(self.rows.bare.sum() + self.empties.sum())
         )
 
-    def as_written(self, warehouse: DuckDBWarehouse, relation: Name) -> Mapping[str, Name | Select]:
+    def as_written(self, warehouse: Database, relation: Name) -> Mapping[str, Name | Select]:
         """Return what tonight changes of what is remembered, with what the table holds now of who came."""
         import numpy as np
 

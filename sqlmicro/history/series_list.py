@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.history import compared, remembered
 from sqlmicro.history.remembered import Tables
@@ -44,12 +44,12 @@ class SeriesList:
     series: list[SeriesRow]
 
 
-def series_in(warehouse: DuckDBWarehouse, table: Tables) -> list[SeriesRow]:
+def series_in(warehouse: Database, table: Tables) -> list[SeriesRow]:
     """Return the series that are remembered, by name."""
     return [_row(warehouse, table, name) for name in remembered.names(warehouse, table)]
 
 
-def _row(warehouse: DuckDBWarehouse, table: Tables, name: str) -> SeriesRow:
+def _row(warehouse: Database, table: Tables, name: str) -> SeriesRow:
     try:
         found = remembered.load(warehouse, table, name)
     except InputError:
@@ -70,7 +70,7 @@ def _row(warehouse: DuckDBWarehouse, table: Tables, name: str) -> SeriesRow:
     )  # fmt: skip
 
 
-def _changed(warehouse: DuckDBWarehouse, table: Tables, name: str) -> SeriesRow:
+def _changed(warehouse: Database, table: Tables, name: str) -> SeriesRow:
     """Return a series of which what it remembers is not as it was written."""
     night = remembered.last(warehouse, table, name)
     assert night is not None

@@ -15,9 +15,9 @@ from typing import Any, Protocol, runtime_checkable
 from sqlmicro.database.catalog import find_beside
 from sqlmicro.database.columns import Column
 from sqlmicro.database.content import by_kind
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.loading import KNOWN_BY
 from sqlmicro.database.templates import Name, Params, Select
+from sqlmicro.database.warehouse import Database
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
 from sqlmicro.registry import find
@@ -92,7 +92,7 @@ def staged(run: Run, records: Name, into: str) -> tuple[Staged, ...]:
     promised = _widest(run)
     if promised is None:
         return ()
-    if not isinstance(run.warehouse, DuckDBWarehouse):
+    if run.warehouse.database is None:
         run.log.notes.append(
             "what this release tells together with others was not measured: the ledger is kept by DuckDB"
         )
@@ -185,13 +185,13 @@ def _averaged(run: Run) -> list[str]:
     return sorted(column.staged for column in run.roles.released if column.name in grouped and column.staged in there)
 
 
-def shared(warehouse: DuckDBWarehouse, members: Select, k: int) -> Union:
+def shared(warehouse: Database, members: Select, k: int) -> Union:
     """Return how many persons share their classes. One GROUP BY over the members of all releases."""
     ((persons, fewest, below, known, of_release),) = warehouse.rows("history/union_classes.sql", members=members, k=k)
     return Union(int(persons), int(fewest), int(below), int(known), int(of_release))
 
 
-def forgotten(warehouse: DuckDBWarehouse, releases: Name, entries: Sequence[ledger.Entry]) -> list[ledger.Entry]:
+def forgotten(warehouse: Database, releases: Name, entries: Sequence[ledger.Entry]) -> list[ledger.Entry]:
     """Return the entries of which a ledger has not all that it remembered: classes, their values, contents."""
     tables = find_beside(warehouse, [ledger.beside(releases, name) for name in REMEMBERED])
     if tables[0] is None:
@@ -208,7 +208,7 @@ def forgotten(warehouse: DuckDBWarehouse, releases: Name, entries: Sequence[ledg
     return [one for one in entries if one.remembered is None or one.remembered != _hashed(sums[one.release])]
 
 
-def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None]) -> str:
+def digest(warehouse: Database, tables: Sequence[Name | Select | None]) -> str:
     """Return what tells whether what is remembered of a release is still that; `tables` are those of `REMEMBERED`.
 
     A table that there is not remembers nothing, like an empty one. It is a hash: a number of persons would differ
@@ -226,7 +226,7 @@ def _hashed(sums: Sequence[tuple[Any, ...]]) -> str:
     return sha256(", ".join(f"{count} {hashes}" for count, hashes in sums).encode()).hexdigest()
 
 
-def is_given_anew(warehouse: DuckDBWarehouse, contents: Name, remembered: Name, releases: list[int]) -> bool:
+def is_given_anew(warehouse: Database, contents: Name, remembered: Name, releases: list[int]) -> bool:
     """Tell whether the key of a table seems to stand for other persons than in earlier releases."""
     ((_, moved),) = warehouse.rows(
         "history/moved_keys.sql", contents=contents, remembered=remembered, releases=releases
@@ -234,7 +234,7 @@ def is_given_anew(warehouse: DuckDBWarehouse, contents: Name, remembered: Name, 
     return bool(moved > _BY_CHANCE)
 
 
-def left(warehouse: DuckDBWarehouse, members: Select, values: Select, l: int) -> list[Left]:  # noqa: E741
+def left(warehouse: Database, members: Select, values: Select, l: int) -> list[Left]:  # noqa: E741
     """Return how many values of every sensitive column a person may have, at least."""
     rows = warehouse.rows("history/union_values.sql", members=members, class_values=values, k=l)
     return [Left(str(name), int(persons), int(fewest), int(below)) for name, persons, fewest, below in rows]

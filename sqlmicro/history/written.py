@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from sqlmicro.database.catalog import find_relation
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Select
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.history import remembered
 from sqlmicro.history.remembered import Night, Sums, Tables
@@ -21,7 +21,7 @@ _NIGHTS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   recoding VARCHAR, digest VARCHAR)"""
 
 
-def make(warehouse: DuckDBWarehouse, table: Tables, define: Callable[[str], str]) -> None:
+def make(warehouse: Database, table: Tables, define: Callable[[str], str]) -> None:
     """Make the tables that are not there yet; `define` gives a definition the types that their database has."""
     warehouse.query("record", define(_NIGHTS), name=table(remembered.NIGHTS))
     for name, kept in remembered.KEPT.items():
@@ -29,7 +29,7 @@ def make(warehouse: DuckDBWarehouse, table: Tables, define: Callable[[str], str]
 
 
 def store(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     table: Tables,
     series: str,
     night: Night,
@@ -79,7 +79,7 @@ _GONE = """DELETE FROM {{ t | ident }} WHERE series = $1 AND release <= $2 AND c
   SELECT class FROM {{ classes | ident }} WHERE series = $1 AND release <= $2 AND last_number >= 0)"""
 
 
-def _sealed(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night, left: Sums | None) -> str:
+def _sealed(warehouse: Database, table: Tables, series: str, night: Night, left: Sums | None) -> str:
     """Return what tells whether all that is remembered is as it was written: what was `left`, and what tonight adds.
 
     What was left is not read again, so that what somebody changes meanwhile is seen by the next night.
@@ -93,7 +93,7 @@ def _sealed(warehouse: DuckDBWarehouse, table: Tables, series: str, night: Night
     return remembered.sealed(night, {name: (n + new[name][0], h + new[name][1]) for name, (n, h) in left.items()})
 
 
-def _tidied(warehouse: DuckDBWarehouse, table: Tables, series: str, before: Night) -> Sums | None:
+def _tidied(warehouse: Database, table: Tables, series: str, before: Night) -> Sums | None:
     """Remove what is no longer needed once there is another night after `before`; return what is left of its epoch.
 
     The last night is told of it, so that all agrees when tonight is taken back.
@@ -121,7 +121,7 @@ _RESEALED = "UPDATE {{ t | ident }} SET digest = $3 WHERE series = $1 AND releas
 
 
 def _forget_obsolete(
-    warehouse: DuckDBWarehouse, table: Tables, series: str, before: Night, name: str
+    warehouse: Database, table: Tables, series: str, before: Night, name: str
 ) -> list[tuple[bool, int]]:
     """Remove rows that newer ones have replaced, whom the last night forgot, and the values of classes that are gone.
 
@@ -145,7 +145,7 @@ def _forget_obsolete(
     return found
 
 
-def erase(warehouse: DuckDBWarehouse, table: Tables, series: str, who: int) -> None:
+def erase(warehouse: Database, table: Tables, series: str, who: int) -> None:
     """Erase, in the open transaction, what a series remembers of one person who has left.
 
     Raises
@@ -191,7 +191,7 @@ def _more_of_hers(memory: Memory, at: int) -> bool:
     return bool(own != 0 and ((memory.person == own) & (memory.who >= 0)).sum() > 1)
 
 
-def forget(warehouse: DuckDBWarehouse, table: Tables, series: str) -> None:
+def forget(warehouse: Database, table: Tables, series: str) -> None:
     """Erase, in the open transaction, all that a series remembers."""
     for name in remembered.TABLES:
         if find_relation(warehouse, table(name)):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from sqlmicro.database.column_names import says, words
 from sqlmicro.database.columns import Column, ColumnProfile
-from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.key_names import (
     affinity,
     base,
@@ -26,7 +25,7 @@ from sqlmicro.database.key_names import (
 )
 from sqlmicro.database.source import Source
 from sqlmicro.database.typed_columns import estimated_columns, profile_columns
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.repeated import OF_THE_PERSON
 
@@ -110,7 +109,7 @@ class FoundKey:
     why: str
 
 
-def declared(warehouse: DuckDB, tables: Sequence[TableProfile]) -> list[FoundKey]:
+def declared(warehouse: Database, tables: Sequence[TableProfile]) -> list[FoundKey]:
     """Return the foreign keys that the catalog has, between these tables."""
     number = {(*table.source.relation,): at for at, table in enumerate(tables)}
     rows = warehouse.query(
@@ -126,7 +125,7 @@ def declared(warehouse: DuckDB, tables: Sequence[TableProfile]) -> list[FoundKey
     return sorted(found, key=lambda key: (key.child, key.columns))
 
 
-def primary_keys(warehouse: DuckDB) -> dict[tuple[str, str, str], tuple[str, ...]]:
+def primary_keys(warehouse: Database) -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Return the columns of the PRIMARY KEY of every table that has one."""
     rows = warehouse.query(
         "catalog",

@@ -19,11 +19,11 @@ from sqlmicro.database import attach
 from sqlmicro.database.catalog import table_labels
 from sqlmicro.database.columns import names_of
 from sqlmicro.database.content import content
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format, file_stem
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.views import views
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import AuditFailed, InputError, JobError
 from sqlmicro.jobs import file, joins
 from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
@@ -360,7 +360,7 @@ def _found(where: str, jobs: Sequence[Job]) -> Found:
         return Found(tables, keys_of(jobs), _undecided(warehouse, jobs) if given.db else [])
 
 
-def _content(warehouse: DuckDBWarehouse, source: Source, seed: secrets.Key) -> str | None:
+def _content(warehouse: Database, source: Source, seed: secrets.Key) -> str | None:
     """Return a keyed hash of the records of a table; None where the key is not the same in the next run."""
     if seed.source == "operating system":
         return None
@@ -368,7 +368,7 @@ def _content(warehouse: DuckDBWarehouse, source: Source, seed: secrets.Key) -> s
     return seed.of_input(json.dumps([held.columns, held.records, held.hashes]).encode())
 
 
-def _columns(warehouse: DuckDBWarehouse, job: Job, source: Source) -> list[ApprovedColumn]:
+def _columns(warehouse: Database, job: Job, source: Source) -> list[ApprovedColumn]:
     """Return the columns of a table with what becomes of them; those that nothing is said of are undecided."""
     plan = drafted(job, source.columns)
     if plan.left and not (plan.takes_rest or job.options.rest):
@@ -394,7 +394,7 @@ def _fingerprint(job: Job) -> str | None:
     return secret.fingerprint if secret else None
 
 
-def _undecided(warehouse: DuckDBWarehouse, jobs: Sequence[Job]) -> list[Difference]:
+def _undecided(warehouse: Database, jobs: Sequence[Job]) -> list[Difference]:
     """Return the tables and views that a policy neither releases, nor leaves out, nor makes."""
     said = [*jobs[0].options.leave_out, *(job.options.table for job in jobs)]
     said += [released_as(job) for job in jobs]

@@ -16,12 +16,11 @@ from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import names_of, pick
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.history.retention import Retention
@@ -181,7 +180,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     return [(release, part.plan.publish.manifest) for part, release in zip(found, releases, strict=True)]
 
 
-def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
+def _find(warehouse: Database, job: Job, number: int) -> _Found:
     """Find the table of a job, plan what is done to it and where its release goes, before any work is done."""
 
     if number:
@@ -205,7 +204,7 @@ def _written(jobs: Sequence[Job]) -> set[str]:
     return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Target:
+def _choose_target(plan: Plan, source: Source, warehouse: Database) -> Target:
     """Return where the release goes; what cannot be is refused."""
 
     given, dry = plan.publish, plan.job.dry
@@ -249,7 +248,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
             raise JobError(label, "every release and every file beside it has a place of its own", "two with the same")
 
 
-def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecast) -> Release:
+def _make(warehouse: Database, found: _Found, key: Key, forecast: Forecast) -> Release:
     """Run the steps of one plan up to a release that its gates let pass."""
 
     started = time.time()
@@ -315,7 +314,7 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source, read: Name | None
     return run
 
 
-def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
+def rehearsed(job: Job, warehouse: Database, source: Source) -> Release:
     """Run the steps of a job and audit its release in staging, from where it can be published later.
 
     Raises
@@ -337,7 +336,7 @@ def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
     return release
 
 
-def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release:
+def published(job: Job, warehouse: Database, release: Release) -> Release:
     """Publish what was rehearsed to where the job says by now; it is audited again, as any release.
 
     Raises

@@ -11,8 +11,8 @@ from sqlmicro.database.columns import Column, names_of, pick
 from sqlmicro.database.conditions import OPTION as ONLY_WHERE
 from sqlmicro.database.conditions import condition
 from sqlmicro.database.content import content
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import lake_feed, ledger, remembered
 from sqlmicro.history.columns import SeriesOfColumns
@@ -42,7 +42,7 @@ MASKS = ("noise", "pseudonymise", "fake", "pram", "top-code", "bottom-code", "pa
 """The methods that give a person the same values in every night, or none, as long as hers are the same."""
 
 
-def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target) -> Series | None:
+def series_of(plan: Plan, warehouse: Database, source: Source, target: Target) -> Series | None:
     """Return the series that a job continues, with what it remembers; None where it continues none.
 
     Raises
@@ -96,7 +96,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
 
 
 def _found(
-    plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target, name: str
+    plan: Plan, warehouse: Database, source: Source, target: Target, name: str
 ) -> tuple[Found, ledger_file.LastNight | None]:
     """Return a series where it is remembered, and the last night that was noted beside the secret.
 
@@ -128,7 +128,7 @@ def _found(
     return found, last
 
 
-def _named_as(warehouse: DuckDBWarehouse, target: Target) -> str:
+def _named_as(warehouse: Database, target: Target) -> str:
     """Return the name of the series that remembers which rows of a table are anonymized, where none is given.
 
     Raises
@@ -142,7 +142,7 @@ def _named_as(warehouse: DuckDBWarehouse, target: Target) -> str:
     return name
 
 
-def _refuse_anonymized(warehouse: DuckDBWarehouse, target: Target, name: str) -> None:
+def _refuse_anonymized(warehouse: Database, target: Target, name: str) -> None:
     """Refuse to begin a series in a table that was anonymized before: its rows are no longer what they were."""
     assert target.name is not None
     place = ledger.place(warehouse.full(target.name), None)
@@ -164,9 +164,7 @@ def _settings(step: PlannedStep) -> dict[str, object]:
     return {name: value for name, value in step.told.items() if name != "key_file"}
 
 
-def load(
-    warehouse: DuckDBWarehouse, source: Source, plan: Plan, key: Key, series: Series | None, *, watched: bool
-) -> Run:
+def load(warehouse: Database, source: Source, plan: Plan, key: Key, series: Series | None, *, watched: bool) -> Run:
     """Load the records of a job; of a night of a series those only that it has to read."""
     alone = isinstance(series, SeriesOfMasks | SeriesOfFiles)
     if series is None or alone:
@@ -212,9 +210,7 @@ def load(
     return run
 
 
-def _of_age(
-    warehouse: DuckDBWarehouse, source: Source, plan: Plan, key: Key, series: Retention, *, watched: bool
-) -> Run:
+def _of_age(warehouse: Database, source: Source, plan: Plan, key: Key, series: Retention, *, watched: bool) -> Run:
     """Load the rows that are anonymized or have come of age; what the whole table held is kept, as it may change."""
     seen = content(warehouse, source.relation) if watched else None
     if series.before is not None:
@@ -280,7 +276,7 @@ CHANGES = "changes_source"
 """How the list of changes is called in staging, where it is in a file."""
 
 
-def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Remembered | None) -> Feed:
+def _feed(plan: Plan, warehouse: Database, source: Source, before: Remembered | None) -> Feed:
     """Return what tells which rows have changed; a lake does without being named.
 
     Raises
@@ -305,7 +301,7 @@ def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Rememb
     return Feed(watermark=column)
 
 
-def _of_lake(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Remembered | None) -> Feed:
+def _of_lake(plan: Plan, warehouse: Database, source: Source, before: Remembered | None) -> Feed:
     """Return the feed of the lake that the source is in, since the snapshot that the last night has read."""
     now = lake_feed.snapshot(warehouse, source)
     last = before.measured.get(COMPARED) if before else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import risk_tables
 from sqlmicro.database.columns import names_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.loading import KNOWN_BY
 from sqlmicro.database.risk_tables import RiskTable
 from sqlmicro.errors import InputError
@@ -90,8 +89,8 @@ class AtRisk:
 
     def _table(self, work: Work) -> RiskTable:
         """Return the table of risks, which has to be of the source as it is now."""
-        where, warehouse, source = f"{work.where}, risk_table", work.warehouse, work.source
-        if not isinstance(warehouse, DuckDBWarehouse) or source.is_file or source.is_frame:
+        where, warehouse, source = f"{work.where}, risk_table", work.warehouse.database, work.source
+        if warehouse is None or source.is_file or source.is_frame:
             must = "the records must be those of a table in a DuckDB database, which the risks are beside"
             raise InputError(where, must, repr(source.label), "Register the file, and run audit --per-record")
         name = risk_tables.place(warehouse, self.table, where)._replace(catalog=source.relation.catalog)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.database import risk_tables
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import at_risk, targeted_swap
 from sqlmicro.mask.population_swap import keep_k_map
@@ -192,8 +191,8 @@ def _data_swap(work: Work, rate: float) -> None:
 
 def _rank_swap(work: Work, column: Column, percent: float) -> None:
     _check_strata(work, column, percent)
-    warehouse, into = work.warehouse, f"values_{column.staged}"
-    if isinstance(warehouse, DuckDBWarehouse) and column.type not in _WIDER_THAN_ARROW:
+    warehouse, into = work.warehouse.database, f"values_{column.staged}"
+    if warehouse is not None and column.type not in _WIDER_THAN_ARROW:
         import pyarrow as pa
 
         template, by = ("mask/in_order.sql", {}) if work.sorted_by(column) else ("mask/ranked.sql", {"by": work.by})

@@ -24,8 +24,8 @@ from typing import Any, Literal
 
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.content import content_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, ident, statement
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import ledger
 from sqlmicro.history.anonymized import IN_PLACE
@@ -151,7 +151,7 @@ class Certified:
 
 
 def of(
-    warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool, apart: bool = False
+    warehouse: Database, text: str, folder: Path, *, signed: bool, apart: bool = False
 ) -> tuple[Certificate, Path | None]:
     """Return the certificate of a release that a ledger knows, and the file if it is one; the release is read again.
 
@@ -199,7 +199,7 @@ def of(
     return told, path
 
 
-def _entry(warehouse: DuckDBWarehouse, releases: Name, text: str) -> ledger.Entry:
+def _entry(warehouse: Database, releases: Name, text: str) -> ledger.Entry:
     """Return the entry of a release, by its number, or the newest of a table or file; the ledger must be whole."""
     entries = ledger.entries(warehouse, releases)
     if text.isdecimal():
@@ -272,7 +272,7 @@ def _file(path: Path, row: Mapping[str, Any], asked: _Asked) -> tuple[CertifiedR
     return _held("file", path.name, digest, verify.batches(path), asked)
 
 
-def _table(warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked) -> tuple[CertifiedRelease, _Asked]:
+def _table(warehouse: Database, row: Mapping[str, Any], asked: _Asked) -> tuple[CertifiedRelease, _Asked]:
     database, *place = json.loads(row["place"])
     found = None if database else find_relation(warehouse, Name(warehouse.catalog, *place))
     if found is None or not found[1]:
@@ -282,7 +282,7 @@ def _table(warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked) ->
 
 
 def _anonymized(
-    warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked, to: Path | None
+    warehouse: Database, row: Mapping[str, Any], asked: _Asked, to: Path | None
 ) -> tuple[CertifiedRelease, _Asked]:
     """Certify the rows of a table that a series has anonymized, and write them to a file of their own."""
     import pyarrow as pa
@@ -306,7 +306,7 @@ def _anonymized(
 
 
 def _content(
-    warehouse: DuckDBWarehouse, relation: Name, row: Mapping[str, Any], asked: _Asked
+    warehouse: Database, relation: Name, row: Mapping[str, Any], asked: _Asked
 ) -> tuple[CertifiedRelease, _Asked]:
     """Certify a relation by its content."""
     described = warehouse.describe(relation)

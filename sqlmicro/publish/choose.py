@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sqlmicro.database import postgres
 from sqlmicro.database.catalog import file_of, kind_of, target_name
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import WRITTEN, file_format, file_stem
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import PublishSettings
 from sqlmicro.publish.in_place import InPlace
@@ -30,9 +30,7 @@ TABLES: dict[str, type[NewTable]] = {
 """What a new table is in each kind of database."""
 
 
-def choose_target(
-    warehouse: DuckDBWarehouse, source: Source, settings: PublishSettings, *, keeps: bool = False
-) -> Target:
+def choose_target(warehouse: Database, source: Source, settings: PublishSettings, *, keeps: bool = False) -> Target:
     """Return the one target that the settings name; by default the table `<table>_anonymized`.
 
     `keeps` says whether the candidates of SAFE are to be published beside it.
@@ -98,7 +96,7 @@ def choose_target(
     return made(warehouse, into or warehouse.label(name), name, settings.overwrite, keeps)
 
 
-def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSettings) -> NewFile:
+def _file(warehouse: Database, to: str, keeps: bool, settings: PublishSettings) -> NewFile:
     records = None if warehouse.in_memory else warehouse
     made, path = NewFile, Path(to).absolute()
     if is_url(to) or to.startswith(tuple(LAKE_TABLES)):
@@ -108,7 +106,7 @@ def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSet
     return made(to, path, overwrite, keeps, settings.partition_by, records, settings.escape_formulas)
 
 
-def _partitioned(warehouse: DuckDBWarehouse, to: str | None, settings: PublishSettings, keeps: bool) -> Target:
+def _partitioned(warehouse: Database, to: str | None, settings: PublishSettings, keeps: bool) -> Target:
     if to is None or keeps or file_format(to) is not None:
         got = "--keep-candidates" if keeps else "another target" if to is None else repr(to)
         raise ParameterError("--partition-by", "goes with --to FOLDER, which Parquet files are put into", got)
@@ -117,7 +115,7 @@ def _partitioned(warehouse: DuckDBWarehouse, to: str | None, settings: PublishSe
     return _file(warehouse, to, keeps, settings)
 
 
-def _in_place(warehouse: DuckDBWarehouse, source: Source, *, widen: bool, purge: bool) -> Target:
+def _in_place(warehouse: Database, source: Source, *, widen: bool, purge: bool) -> Target:
     """Return the table itself, as a target; refuse databases whose tables cannot be changed in place."""
     name = warehouse.full(source.relation)
     kind = kind_of(warehouse, name.catalog)

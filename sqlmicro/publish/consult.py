@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Select, select
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import AuditFailed
 from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
@@ -34,7 +34,7 @@ _WAYS = (
 )
 
 
-def beside(warehouse: DuckDBWarehouse, release: Release) -> Book | None:
+def beside(warehouse: Database, release: Release) -> Book | None:
     """Return the ledger beside a release; None where it is elsewhere, or the release is in none."""
     if release.past.ledger or not (union.promises(release.run) or release.series):
         return None
@@ -45,7 +45,7 @@ def beside(warehouse: DuckDBWarehouse, release: Release) -> Book | None:
                 continuing.beside(release))  # fmt: skip
 
 
-def carried(warehouse: DuckDBWarehouse, memory: Name, release: Release, told: Staged | None) -> Staged | None:
+def carried(warehouse: Database, memory: Name, release: Release, told: Staged | None) -> Staged | None:
     """Return the classes of a release; those of a series with what the means of classes have that were there before."""
     series = release.series
     if (
@@ -155,7 +155,7 @@ def _nights_as_one(out: Sequence[Entry], entries: Sequence[Entry], own: tuple[st
     return list({one.release: one for one in found if one}.values())
 
 
-def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
+def note_noise(warehouse: Database, release: Release) -> None:
     """Note releases of the same people by the same method whose random numbers come from another secret.
 
     One secret gives the same value of the same person the same noise in every release. Noise of two averages out.

@@ -10,8 +10,8 @@ from sqlmicro.audits.registry import Check
 from sqlmicro.database.catalog import kind_of
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.content import by_kind
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.warehouse import Database, database_of
 from sqlmicro.errors import AuditFailed, InputError
 from sqlmicro.history import ledger, remembered, written
 from sqlmicro.history.columns import SeriesOfColumns
@@ -45,7 +45,7 @@ class Continued:
 class Book:
     """Where the ledger of a release is, and its classes there; by default beside the release."""
 
-    warehouse: DuckDBWarehouse
+    warehouse: Database
     target: Target
     told: Staged | None
     """None where no k of records was promised."""
@@ -88,7 +88,7 @@ class Found:
         return max(self.entry.epoch or 0 if self.entry else 0, self.night.epoch if self.night else 0)
 
 
-def found(warehouse: DuckDBWarehouse, target: Target, name: str, *, anew: bool, beside: bool = True) -> Found:
+def found(warehouse: Database, target: Target, name: str, *, anew: bool, beside: bool = True) -> Found:
     """Return a series as it is remembered beside a target; one that begins `anew` needs little of it.
 
     Where it is not in the database of the run, and so not `beside` it, all it remembers is read. Another database than
@@ -108,12 +108,12 @@ def found(warehouse: DuckDBWarehouse, target: Target, name: str, *, anew: bool, 
     return Found(last, night, loaded, entries)
 
 
-def remembers(warehouse: DuckDBWarehouse, target: Target) -> bool:
+def remembers(warehouse: Database, target: Target) -> bool:
     """Tell whether the database of a target can keep what a series remembers: one of DuckDB can."""
     return kind_of(warehouse, warehouse.full(target.record_table(warehouse, remembered.NIGHTS)).catalog) == "duckdb"
 
 
-def _refuse_other_columns(warehouse: DuckDBWarehouse, table: Callable[[str], Name]) -> None:
+def _refuse_other_columns(warehouse: Database, table: Callable[[str], Name]) -> None:
     """Refuse tables that somebody has added columns to, or taken some from.
 
     Raises
@@ -157,12 +157,11 @@ def beside(release: Release) -> Continued | None:
         return Continued(changed, None)
     by_column = isinstance(release.series, SeriesOfColumns)
     rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
-    warehouse = release.run.warehouse
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(release.run.warehouse)
     return Continued(changed, _once(warehouse, rows))
 
 
-def _once(warehouse: DuckDBWarehouse, rows: Select) -> Name:
+def _once(warehouse: Database, rows: Select) -> Name:
     """Return rows of combinations, counted once for the audits and for what is remembered of them."""
     import pyarrow as pa
 

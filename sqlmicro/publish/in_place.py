@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
 from sqlmicro.database import triggers
 from sqlmicro.database.content import content
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, ident
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure.copy_database import is_generated
 from sqlmicro.errors import InputError
 from sqlmicro.publish.targets import SCHEMA, Statement, Target
@@ -47,7 +47,7 @@ class InPlace:
     With `widen`, columns of whole numbers become DOUBLE; with `purge` the file is purged afterwards.
     """
 
-    warehouse: DuckDBWarehouse = field(repr=False)
+    warehouse: Database = field(repr=False)
     label: str
     name: Name
     widen: bool = False
@@ -192,7 +192,7 @@ class InPlace:
         for text, names in self.statements(run, select):
             self.warehouse.execute("publish", text, **names)
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return a table in a schema of its own in the database of the release."""
         return Name(self.name.catalog, SCHEMA, table)
 
@@ -205,7 +205,7 @@ class InPlace:
 
 
 def _check_constraints(
-    warehouse: DuckDBWarehouse, run: Run, worked_on: Collection[Column], emptied: set[str], widen: bool
+    warehouse: Database, run: Run, worked_on: Collection[Column], emptied: set[str], widen: bool
 ) -> None:
     """Refuse keys, indexes and checks that the new values would break."""
     names = list(run.source.relation)
@@ -236,7 +236,7 @@ def _check_constraints(
         )
 
 
-def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> bool:
+def _check_others(warehouse: Database, relation: Name) -> bool:
     """Refuse a table that others refer to, or that computes columns; tell whether it is there."""
     children = warehouse.query(
         "catalog",
@@ -259,7 +259,7 @@ def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> bool:
     return bool(definition)
 
 
-def refuse_triggers(warehouse: DuckDBWarehouse, relation: Name) -> None:
+def refuse_triggers(warehouse: Database, relation: Name) -> None:
     """Refuse a table with triggers: they are handed the records that are replaced, and may keep them.
 
     Raises

@@ -21,10 +21,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name, Select
+from sqlmicro.database.warehouse import Database, database_of
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.history import ledger as history
 from sqlmicro.history import union
@@ -162,7 +162,7 @@ def has_night(ledger: str | None, file: str, progress: Progress) -> bool:
 
 
 def refuse_elsewhere(
-    warehouse: DuckDBWarehouse, target: Target, ledger: str | None, series: str, people: str, progress: Progress
+    warehouse: Database, target: Target, ledger: str | None, series: str, people: str, progress: Progress
 ) -> None:
     """Refuse to begin a series that another ledger at hand knows: that of the target, or that of the user.
 
@@ -192,7 +192,7 @@ def refuse_elsewhere(
             )  # fmt: skip
 
 
-def refuse_older(warehouse: DuckDBWarehouse, target: Target, known: Found, series: str, people: str) -> None:
+def refuse_older(warehouse: Database, target: Target, known: Found, series: str, people: str) -> None:
     """Refuse to go on with what a ledger of its own knows, where the database of the target has a later night.
 
     Raises
@@ -255,7 +255,7 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
     told = [
         release
         for release in releases
-        if isinstance(release.run.warehouse, DuckDBWarehouse) and (union.promises(release.run) or release.series)
+        if release.run.warehouse.database is not None and (union.promises(release.run) or release.series)
     ]
     if not told:
         yield
@@ -306,7 +306,7 @@ def _entered(path: Path | None, releases: Sequence[Release]) -> tuple[list[int],
         return [], []
 
 
-def _enter_all(opened: DuckDBWarehouse, releases: Sequence[Release]) -> list[int]:
+def _enter_all(opened: Database, releases: Sequence[Release]) -> list[int]:
     """Measure and enter releases in one transaction; return their numbers."""
     refuse_other(opened, Name(opened.catalog, SCHEMA, "releases"))
     books = [_book(opened, release) for release in releases]
@@ -314,10 +314,9 @@ def _enter_all(opened: DuckDBWarehouse, releases: Sequence[Release]) -> list[int
         return [_enter(book, release) for book, release in zip(books, releases, strict=True)]
 
 
-def _book(opened: DuckDBWarehouse, release: Release) -> Book:
+def _book(opened: Database, release: Release) -> Book:
     """Return a ledger with the classes of a release in its staging, which no transaction may write to."""
-    own = release.run.warehouse
-    assert isinstance(own, DuckDBWarehouse)
+    own = database_of(release.run.warehouse)
     told = consult.counted(release)
 
     def loaded(relation: Name | Select) -> Name:
@@ -349,7 +348,7 @@ def _enter(book: Book, release: Release) -> int:
 
 
 @contextmanager
-def _opened(path: Path, progress: Progress) -> Iterator[DuckDBWarehouse]:
+def _opened(path: Path, progress: Progress) -> Iterator[Database]:
     """Open a ledger, and wait for another run that has it open."""
     until = time.monotonic() + _PATIENCE
     with ExitStack() as stack:

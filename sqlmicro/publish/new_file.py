@@ -33,8 +33,8 @@ from sqlmicro.system.stores import Store, absolute, check, is_url
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
     from sqlmicro.database.source import Source
+    from sqlmicro.database.warehouse import Database
     from sqlmicro.pipeline import Run
     from sqlmicro.publish.report import ReleaseReport
 
@@ -66,7 +66,7 @@ class NewFile:
     overwrite: bool = False
     keeps: bool = False
     partition_by: tuple[str, ...] = ()
-    records: DuckDBWarehouse | None = None
+    records: Database | None = None
     escape_formulas: bool = False
     kind: ClassVar[Literal["file"]] = "file"
     name: ClassVar[None] = None
@@ -160,7 +160,7 @@ class NewFile:
             return select
         return statement(_ONLY_COLUMN, column=run.roles.released[0].name, select=select)
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return a table of the own database."""
         return targets.own_records(warehouse, table)
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sqlmicro.database import triggers
 from sqlmicro.database.catalog import find_relation, schema_exists
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.publish import targets
 from sqlmicro.publish.targets import SCHEMA, Statement, Target
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class NewTable:
     """A table that is made, or made anew in place of another one with `overwrite`."""
 
-    warehouse: DuckDBWarehouse = field(repr=False)
+    warehouse: Database = field(repr=False)
     label: str
     name: Name
     overwrite: bool = False
@@ -122,7 +122,7 @@ class NewTable:
         for text, names in self.statements(run, select):
             self.warehouse.execute("publish", text, **names)
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return a table in a schema of its own in the database of the release."""
         return Name(self.name.catalog, SCHEMA, table)
 
@@ -212,7 +212,7 @@ class MySQLTable(NewTable):
                 "Drop it by hand: nothing says that it is anonymous",
             )
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return a table beside the release: the schemas of MySQL are databases of their own."""
         return beside_release(self.name, table)
 
@@ -227,7 +227,7 @@ class SQLiteTable(NewTable):
 
     has_enums: ClassVar[bool] = False
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return a table beside the release."""
         return beside_release(self.name, table)
 

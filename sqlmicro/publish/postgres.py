@@ -32,10 +32,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn
 
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.mirror import Mirror, mirror_of
 from sqlmicro.database.postgres import Member, Server, array, patient, quoted, server_name
 from sqlmicro.database.templates import Name, Params, Sql, ident, statement
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure import purge as erased
 from sqlmicro.erasure.purge import ServerPurge
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
@@ -594,7 +594,7 @@ def _with_nulls(done: Plan, run: Run, select: Sql) -> Sql:
     return statement(text, columns=done.written, released=released, select=select)
 
 
-def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:
+def lock(warehouse: Database, relation: Name) -> None:
     """Begin the transaction of the server, and lock a table against writers until it ends.
 
     The locks come before anything is read: the snapshot of the transaction then has all that others have committed.

@@ -29,9 +29,9 @@ from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import PERSONS
 from sqlmicro.database import unfinished
 from sqlmicro.database.columns import Column, make_columns
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import beside, consult, ledger_file, recording, recounted
@@ -48,7 +48,7 @@ from sqlmicro.system.moves import Move, Placed
 
 
 def publish(
-    warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None = None, *, dry: bool,
+    warehouse: Database, releases: Sequence[Release], together: Together | None = None, *, dry: bool,
     draft: bool = False,
 ) -> None:  # fmt: skip
     """Publish releases of one warehouse, all of them or none, and note their audits; a dry run only audits.
@@ -74,7 +74,7 @@ def publish(
             _to_tables(warehouse, releases, together)
 
 
-def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None) -> None:
+def _to_tables(warehouse: Database, releases: Sequence[Release], together: Together | None) -> None:
     targets = [output.target for release in releases for output in release.outputs]
     _lock(warehouse, releases, [target.name.catalog for target in targets if target.name])
     places = [_table(release.target) for release in releases]
@@ -112,7 +112,7 @@ def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], together
             place.look_again(release.run)
 
 
-def _lock(warehouse: DuckDBWarehouse, releases: Sequence[Release], catalogs: Sequence[str]) -> None:
+def _lock(warehouse: Database, releases: Sequence[Release], catalogs: Sequence[str]) -> None:
     """Lock the databases that are written to; where others may have written just before, look at them again."""
     if not lock_to_write(warehouse, catalogs):
         return
@@ -142,7 +142,7 @@ def _file(target: Target) -> NewFile:
     raise TypeError(target.kind)
 
 
-def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
+def _write_table(warehouse: Database, run: Run, output: Output) -> Name:
     with warehouse.progress.stage("publish", run.table.loaded.rows):
         target = _table(output.target)
         target.write(run, select_of(run, output))
@@ -170,7 +170,7 @@ FROM (
 _GUARD_MORE = """SELECT error('a script tests k, but more was promised: run the command, nothing is published')"""
 
 
-def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None) -> None:
+def _rehearse(warehouse: Database, releases: Sequence[Release], together: Together | None) -> None:
     """Audit the releases in staging; the statements that would publish them only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
@@ -336,9 +336,7 @@ def _check(
     return Check(name, [column.name for column in columns], value, threshold, True, passed)
 
 
-def place(
-    releases: Sequence[Release], planned: Mapping[int, Sequence[Placed]], records: DuckDBWarehouse | None
-) -> None:
+def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Placed]], records: Database | None) -> None:
     """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list.
 
     `records` is the database they are recorded in, where there is one.
@@ -383,7 +381,7 @@ def _number(release: Release) -> int:
 
 @contextmanager
 def _taken_back(
-    records: DuckDBWarehouse | None, run: str, releases: Sequence[Release], files: Sequence[Placed]
+    records: Database | None, run: str, releases: Sequence[Release], files: Sequence[Placed]
 ) -> Iterator[None]:
     """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
     try:

@@ -12,9 +12,9 @@ from sqlmicro.audits.registry import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import risk_tables, triggers, unfinished
 from sqlmicro.database.catalog import find_beside, find_relation, kind_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.history import ledger, remembered, union
 from sqlmicro.options.common import MachineOptions, OpenDatabase
@@ -65,7 +65,7 @@ class Kept(NamedTuple):
 
 
 def record(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     run: Run,
     target: Target,
     report: ReleaseReport,
@@ -104,7 +104,7 @@ def record(
 
 
 def _entry(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     run: Run,
     target: Target,
     report: ReleaseReport,
@@ -156,14 +156,14 @@ def _entry(
     ]
 
 
-def _add_checks(warehouse: DuckDBWarehouse, table: Name, release: int, of: str, checks: Sequence[Check]) -> None:
+def _add_checks(warehouse: Database, table: Name, release: int, of: str, checks: Sequence[Check]) -> None:
     """Insert the checks of a published file, all in one statement; `of` says which file it is."""
     rows = ", ".join(f"($1, ${i}, ${i + 1}, ${i + 2}, ${i + 3})" for i in range(2, 4 * len(checks) + 2, 4))
     values = [value for c in checks for value in (of + c.label, c.value, c.threshold, c.passed)]
     warehouse.insert("record", "INSERT INTO {{ r | ident }} VALUES " + rows, [release, *values], r=table)
 
 
-def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
+def refuse_triggers(warehouse: Database, target: Target) -> None:
     """Refuse triggers on the tables of records: they would run after the audit, and could change what was audited.
 
     Raises
@@ -185,7 +185,7 @@ def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
             raise InputError(str(table), must, ", ".join(there), "Drop them")
 
 
-def check(warehouse: DuckDBWarehouse, target: Target) -> None:
+def check(warehouse: Database, target: Target) -> None:
     """Refuse to publish where the table of releases is of another version of this program, or somebody else's.
 
     Raises
@@ -196,7 +196,7 @@ def check(warehouse: DuckDBWarehouse, target: Target) -> None:
     refuse_other(warehouse, target.record_table(warehouse, "releases"))
 
 
-def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
+def refuse_other(warehouse: Database, releases: Name) -> None:
     """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
     tables = {releases: {*RECORDED}, ledger.beside(releases, "memory"): {"release", *union.REMEMBERED["memory"]}}
     found = find_beside(warehouse, list(tables))
@@ -214,12 +214,12 @@ def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
         )
 
 
-def records_in(warehouse: DuckDBWarehouse, table: str) -> Name:
+def records_in(warehouse: Database, table: str) -> Name:
     """Return the name of a table of records: in the own database, or where `look_in` has found releases."""
     return ledger.beside(warehouse.releases or warehouse.full(Name("", SCHEMA, "releases")), table)
 
 
-def look_in(warehouse: DuckDBWarehouse, relation: Name | None = None) -> None:
+def look_in(warehouse: Database, relation: Name | None = None) -> None:
     """Have records read from the database of a release; of none, from an attached one where the own one has none.
 
     Raises
@@ -245,14 +245,14 @@ WHERE list_contains(list_transform($1, lambda x: lower(x)), lower(database_name)
   AND (schema_name = $2 AND table_name = 'releases' OR table_name = $2 || '_releases') ORDER BY ALL"""
 
 
-def _recorded_beside(warehouse: DuckDBWarehouse, relation: Name) -> Name:
+def _recorded_beside(warehouse: Database, relation: Name) -> Name:
     """Return the table of releases in the database of a release that is not the own one."""
     if kind_of(warehouse, relation.catalog) in ("mysql", "sqlite"):
         return relation._replace(table=f"{SCHEMA}_releases")
     return Name(relation.catalog, SCHEMA, "releases")
 
 
-def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
+def release_of(warehouse: Database, table: str, relation: Name) -> int | None:
     """Return the number of the newest release that was published as this table or file, or None.
 
     From here on the records are read where it is recorded.
@@ -308,7 +308,7 @@ def add(
     return True
 
 
-def _record_candidates(warehouse: DuckDBWarehouse, name: Name, number: int, report: ReleaseReport) -> None:
+def _record_candidates(warehouse: Database, name: Name, number: int, report: ReleaseReport) -> None:
     for row in report.candidates:
         values = [
             number,

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from sqlmicro.audits.l_diversity import Closeness
 from sqlmicro.audits.registry import AuditRow, Check
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
+from sqlmicro.database.warehouse import database_of
 from sqlmicro.errors import AuditFailed, SqlmicroError
 from sqlmicro.publish.report import Recounted
 from sqlmicro.registry import late
@@ -49,7 +49,7 @@ def of_file(run: Run, audited: OutputAudit, path: Path) -> OutputAudit:
         When something else is found than the audits found.
     """
     if path.is_dir():
-        if not isinstance(run.warehouse, DuckDBWarehouse) and audited.records > MOST_ROWS:
+        if run.warehouse.database is None and audited.records > MOST_ROWS:
             return _left_to_audits(run, audited)
         return _recounted(run, audited, lambda _: _of_folder(path))
     if {".json", ".ndjson"} & {*path.suffixes}:
@@ -109,7 +109,7 @@ Reader = Callable[[Sequence[str] | None], Iterator[Any]]
 def _of_relation(run: Run, audited: OutputAudit) -> Reader:
     """Return what reads a relation: a batch of DuckDB's is in memory as long as one of its columns is."""
     warehouse, relation = run.warehouse, audited.relation
-    assert isinstance(warehouse, DuckDBWarehouse)  # the others write folders of Parquet files
+    warehouse = database_of(warehouse)  # the others write folders of Parquet files
 
     def read(columns: Sequence[str] | None) -> Iterator[Any]:
         if columns is None:

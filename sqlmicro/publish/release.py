@@ -16,10 +16,9 @@ from sqlmicro.audits.verdict import PERSONS
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.content import by_kind, content_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format
 from sqlmicro.database.templates import Name, Params
-from sqlmicro.database.warehouse import ORDER
+from sqlmicro.database.warehouse import ORDER, database_of
 from sqlmicro.erasure.enums import definition, labels_of
 from sqlmicro.history import union
 from sqlmicro.history.retention import Retention
@@ -252,7 +251,7 @@ def _words(run: Run, relation: Name, order: str) -> Name:
     They are staged before the transaction that publishes, which writes to one database only.
     """
     warehouse, into = run.warehouse, f"{relation.table}_words"
-    assert isinstance(warehouse, DuckDBWarehouse)  # the only one that keeps an order
+    warehouse = database_of(warehouse)  # the only one that keeps an order
     text = "SELECT count(*), coalesce(max(row_id) + 1, 0) FROM {{ r | ident }}"
     ((records, numbers),) = warehouse.query("words", text, r=relation)
     words = warehouse.words(into, order, numbers)

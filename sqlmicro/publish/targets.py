@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Sql
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError
 from sqlmicro.system.moves import FOLDER, OTHER
 from sqlmicro.system.printable import quoted
@@ -98,7 +98,7 @@ class Target(Protocol):
     def statements(self, run: Run, select: Sql) -> list[Statement]:
         """Return the statements that make the release visible."""
 
-    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+    def record_table(self, warehouse: Database, table: str) -> Name:
         """Return the table of records beside the release: one transaction writes to one database."""
 
     def record_definition(self, text: str) -> str:
@@ -112,7 +112,7 @@ class TableTarget(Target, Protocol):
     """A place in a database: releases of one transaction are made, audited and recorded in it, or taken back."""
 
     @property
-    def warehouse(self) -> DuckDBWarehouse:
+    def warehouse(self) -> Database:
         """What the database is reached through."""
 
     @property
@@ -184,6 +184,6 @@ def refuse_source(option: str, label: str, place: str | Path, source: Source, *,
         raise InputError(option, must, got, f"{do}, or make a table of the view")
 
 
-def own_records(warehouse: DuckDBWarehouse, table: str) -> Name:
+def own_records(warehouse: Database, table: str) -> Name:
     """Return a table of records of the own database."""
     return Name(warehouse.catalog, SCHEMA, table)

@@ -41,17 +41,17 @@ from sqlmicro.system.sentences import join, say
 if TYPE_CHECKING:
     from sqlmicro.audits.audited import AuditedRelease
     from sqlmicro.database.columns import Column
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.warehouse import Database
 
 _DISTANCES = ("hellinger", "emd")
 
 
-def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
+def collect(warehouse: Database, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
-    warehouse : DuckDBWarehouse
+    warehouse : Database
         Where the release is, opened for reading.
     options : ReportOptions
         The options of `sqlmicro report`.
@@ -158,7 +158,7 @@ def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions
 
 
 def _without_emptied(
-    warehouse: DuckDBWarehouse, release: Source, known: RecordedRelease | None, named: Sequence[str]
+    warehouse: Database, release: Source, known: RecordedRelease | None, named: Sequence[str]
 ) -> Source:
     """Return a table without the columns that a release in place has emptied: they are in it, and tell nothing.
 
@@ -174,7 +174,7 @@ def _without_emptied(
 
 
 def _audited(
-    warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None, sensitive: Sequence[str]
+    warehouse: Database, options: ReportOptions, known: RecordedRelease | None, sensitive: Sequence[str]
 ) -> tuple[AuditedRelease, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
@@ -227,7 +227,7 @@ def night_alone(original: str) -> ParameterError:
 
 
 def _said(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     options: ReportOptions,
     known: RecordedRelease | None,
     table: str,

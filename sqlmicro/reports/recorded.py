@@ -19,7 +19,7 @@ from sqlmicro.system.reporting import from_json, named
 from sqlmicro.system.sentences import say
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.warehouse import Database
 
 SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
@@ -124,7 +124,7 @@ class StepFacts:
     """The candidate of SAFE that was released."""
 
 
-def find_release(warehouse: DuckDBWarehouse, text: str) -> RecordedRelease | None:
+def find_release(warehouse: Database, text: str) -> RecordedRelease | None:
     """Return what is recorded of the release that `--release` names: by its number, or the newest of a table or file.
 
     Raises
@@ -149,17 +149,17 @@ def find_release(warehouse: DuckDBWarehouse, text: str) -> RecordedRelease | Non
     return None if number is None else read(warehouse, number)
 
 
-def _there(warehouse: DuckDBWarehouse, table: str) -> bool:
+def _there(warehouse: Database, table: str) -> bool:
 
     return find_relation(warehouse, _named(warehouse, table)) is not None
 
 
-def _named(warehouse: DuckDBWarehouse, table: str) -> Name:
+def _named(warehouse: Database, table: str) -> Name:
 
     return records_in(warehouse, table)
 
 
-def _numbers(warehouse: DuckDBWarehouse) -> list[str]:
+def _numbers(warehouse: Database) -> list[str]:
     if not _there(warehouse, "releases"):
         return []
     releases = _named(warehouse, "releases")
@@ -167,7 +167,7 @@ def _numbers(warehouse: DuckDBWarehouse) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
+def read(warehouse: Database, number: int) -> RecordedRelease | None:
     """Return what is recorded of the release with a number.
 
     Raises
@@ -184,7 +184,7 @@ def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
         ) from None  # fmt: skip
 
 
-def _read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
+def _read(warehouse: Database, number: int) -> RecordedRelease | None:
     if not _there(warehouse, "releases"):
         return None
     refuse_other(warehouse, _named(warehouse, "releases"))
@@ -220,7 +220,7 @@ def _read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     )  # fmt: skip
 
 
-def _withdrawn(warehouse: DuckDBWarehouse) -> dict[int, str]:
+def _withdrawn(warehouse: Database) -> dict[int, str]:
     """Return why releases were withdrawn, by their numbers."""
     if not _there(warehouse, "withdrawn"):
         return {}
@@ -228,9 +228,7 @@ def _withdrawn(warehouse: DuckDBWarehouse) -> dict[int, str]:
     return dict(warehouse.query("report", text, r=_named(warehouse, "withdrawn")))
 
 
-def _later(
-    warehouse: DuckDBWarehouse, number: int, withdrawn: Collection[int]
-) -> tuple[list[RecordedCheck], dict[int, str]]:
+def _later(warehouse: Database, number: int, withdrawn: Collection[int]) -> tuple[list[RecordedCheck], dict[int, str]]:
     """Return the checks with others, and why some were passed over, of a release and of later ones of the same people.
 
     What two of them tell together, all of them tell together: no class is larger for another release that is known.
@@ -246,7 +244,7 @@ def _later(
     return checks, {id_: why for id_, why in out.items() if why}
 
 
-def _audits(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCheck]:
+def _audits(warehouse: Database, number: int) -> list[RecordedCheck]:
     """Return the checks of the release itself, in the order in which they were recorded."""
     rows = warehouse.query(
         "report",
@@ -257,7 +255,7 @@ def _audits(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCheck]:
     return [RecordedCheck(*row) for row in rows if not row[0].startswith(_CANDIDATE)]
 
 
-def _candidates(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCandidate]:
+def _candidates(warehouse: Database, number: int) -> list[RecordedCandidate]:
     """Return the candidates of SAFE, the nearest to the original first."""
     if not _there(warehouse, "candidates"):
         return []
@@ -272,7 +270,7 @@ def _candidates(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCandida
     return [RecordedCandidate(*row) for row in rows]
 
 
-def _siblings(warehouse: DuckDBWarehouse, source: str) -> list[Sibling]:
+def _siblings(warehouse: Database, source: str) -> list[Sibling]:
     """Return every release of the same source, with its parameters and what it lost in each column."""
     names = ("id", "target", "method", "parameters", "loss_by_column", "series")
     rows = warehouse.query(

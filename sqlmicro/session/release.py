@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sqlmicro.database.connection import Held
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
     from sqlmicro.database.source import Source
+    from sqlmicro.database.warehouse import Database
     from sqlmicro.publish.release import Release as Prepared
     from sqlmicro.publish.report import ReleaseReport
 
@@ -65,7 +65,7 @@ class Release:
 
     """
 
-    def __init__(self, session: Owner, job: Job, warehouse: DuckDBWarehouse, source: Source, stack: ExitStack) -> None:
+    def __init__(self, session: Owner, job: Job, warehouse: Database, source: Source, stack: ExitStack) -> None:
         self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
         self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
         self._finalizer = weakref.finalize(self, stack.close)

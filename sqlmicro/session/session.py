@@ -17,10 +17,10 @@ from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
 from sqlmicro.database.connection import Held, borrow, close
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import connect, open_warehouse
 from sqlmicro.database.templates import ident, statement
+from sqlmicro.database.warehouse import Database
 from sqlmicro.erasure.purge import PurgeOptions, Purging
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.run import purge_file
@@ -278,7 +278,7 @@ class Session(Verbs):
         return Audit(name, report) if isinstance(report, AuditReport) else Result(name, report)
 
     def _taken(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: DuckDBWarehouse
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Database
     ) -> Any:
         """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
         values: dict[str, object] = {}
@@ -308,7 +308,7 @@ def _detach(held: Held, names: tuple[str, ...]) -> None:
             cursor.execute(statement("DETACH DATABASE IF EXISTS {{ name | ident }}", name=name))
 
 
-def _load(warehouse: DuckDBWarehouse, records: object, into: str, where: str) -> str:
+def _load(warehouse: Database, records: object, into: str, where: str) -> str:
     """Load a frame into staging, and return the name it has there, quoted."""
     name = into.replace(", ", "_").replace("-", "_")
     loaded = warehouse.load(as_arrow(records, where), name, f"{kind(records)}, loaded")

@@ -71,6 +71,7 @@ class SparkWarehouse:
     """A Spark session, and the relations a run stages in it."""
 
     reads_json = keeps_order = False
+    database = None
 
     def __init__(self, session: SparkSession, progress: Progress, *, numbers: bool = True) -> None:
         self.session, self.progress, self._numbers = session, progress, numbers

@@ -17,11 +17,11 @@ from sqlmicro.attacks.registry import attacks, find
 from sqlmicro.audits.verdict import Promises, class_counter, judge_promises
 from sqlmicro.database import attach
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.reader import AS_FOUND
 from sqlmicro.publish.recording import records_in, release_of
@@ -75,7 +75,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
 class Opened:
     """Releases beside their original, and what is known of how the first was made."""
 
-    warehouse: DuckDBWarehouse
+    warehouse: Database
     options: AttackOptions
     releases: list[AttackedRelease]
     sensitive: list[Column]
@@ -178,12 +178,12 @@ def _counter(attacked: AttackedRelease) -> Callable[[Sequence[Column]], int]:
     return class_counter(warehouse, with_persons, [Column(name, "BIGINT", name)])
 
 
-def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: str) -> Source:
+def _find(warehouse: Database, options: AttackOptions, name: str, table: str) -> Source:
     reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
-def _as_published(warehouse: DuckDBWarehouse, number: int | None) -> Any:
+def _as_published(warehouse: Database, number: int | None) -> Any:
     """Return the row of sqlmicro.releases of a release as JSON, all that it quotes; nothing where there is none."""
     if number is None:
         return None

@@ -14,11 +14,10 @@ from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.columns import names_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.database.unfinished import SCHEMA
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.options.common import AttachOption, AuditedWith, DbOption, EngineChoice, MachineOptions, WithOptions
@@ -111,7 +110,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
 
 
-def _of_series(warehouse: DuckDBWarehouse, audited: AuditedRelease, name: str) -> tuple[AuditedRelease, list[str]]:
+def _of_series(warehouse: Database, audited: AuditedRelease, name: str) -> tuple[AuditedRelease, list[str]]:
     """Return what is audited as the rows of it that a series has anonymized, and what is said of the others."""
     rows_of = late("sqlmicro.history.anonymized", "rows_of")
     look_in, records_in = late("sqlmicro.publish.recording", "look_in", "records_in")
@@ -176,7 +175,7 @@ def _with_others(audited: AuditedRelease, options: AuditOptions, progress: Progr
     return lambda: measured(audited, others, options, progress)
 
 
-def _release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
+def _release_of(warehouse: Database, table: str, relation: Name) -> int | None:
     """Return the number of the newest release of this table; most databases have recorded none."""
     if not warehouse.attached and find_relation(warehouse, warehouse.full(Name("", SCHEMA, "releases"))) is None:
         return None

@@ -25,10 +25,10 @@ from sqlmicro.audits.verdict import Attacked, Promises, alone, judge_promises
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, names_of, pick, split_scales
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import rare, scan
 from sqlmicro.jobs.run import anonymized
@@ -117,7 +117,7 @@ def _on_one_map(rows: Sequence[ComparedRow]) -> dict[int, Point]:
     return dict(zip((row.candidate for row in same), pareto(points), strict=True))
 
 
-def _scales(warehouse: DuckDBWarehouse, options: CompareOptions, candidates: Sequence[Candidate]) -> Scales:
+def _scales(warehouse: Database, options: CompareOptions, candidates: Sequence[Candidate]) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
     source = _source(warehouse, options)
     by = pick(source.columns, options.by, f"{WHERE}, by")
@@ -243,13 +243,13 @@ def _accuracy(candidate: Candidate, options: CompareOptions, scales: Scales, pro
     return Accuracy(*shares)
 
 
-def _part(warehouse: DuckDBWarehouse, source: Source, which: Literal["two thirds", "the others"]) -> Name:
+def _part(warehouse: Database, source: Source, which: Literal["two thirds", "the others"]) -> Name:
     """Return two thirds of the records, or the others; equal records are in one part."""
     sides = (0, 1) if which == "two thirds" else (2,)
     return warehouse.run("audit/part.sql", "part", relation=source.relation, columns=source.columns, parts=sides)
 
 
-def _source(warehouse: DuckDBWarehouse, options: CompareOptions) -> Source:
+def _source(warehouse: Database, options: CompareOptions) -> Source:
     attach.attach(warehouse, options.attach)
     found = find_source(warehouse, options.table, options)
     warehouse.seal()

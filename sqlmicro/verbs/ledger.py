@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 from sqlmicro.database import attach, risk_tables
 from sqlmicro.database.catalog import find_relation
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.mirror import mirror_of
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Database
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import ledger, remembered, written
 from sqlmicro.history.ledger import Ledger
@@ -65,7 +65,7 @@ def ledger_values(options: LedgerOptions, progress: Progress) -> Ledger:
         return Ledger(warehouse.db or releases.catalog, ledger.entries(warehouse, releases), private)
 
 
-def _withdraw(warehouse: DuckDBWarehouse, releases: Name, release: int, reason: str) -> None:
+def _withdraw(warehouse: Database, releases: Name, release: int, reason: str) -> None:
     known = {one.release: one for one in ledger.entries(warehouse, releases)}
     if release not in known:
         got = f"{release}; there are {', '.join(map(str, known)) or 'none'}"
@@ -140,7 +140,7 @@ _RECORD = """SELECT hash({% for number in numbers %}CAST(${{ number }} AS VARCHA
 """The hash of a row key, as sql/load/typed.sql makes it."""
 
 
-def _person(warehouse: DuckDBWarehouse, table: Tables, options: SeriesVerbOptions) -> int:
+def _person(warehouse: Database, table: Tables, options: SeriesVerbOptions) -> int:
     """Return the hash of the person with a row key."""
     import numpy as np
     import pyarrow as pa

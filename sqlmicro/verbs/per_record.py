@@ -13,10 +13,10 @@ from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.registry import RecordRiskTable
 from sqlmicro.database import risk_tables
 from sqlmicro.database.columns import Column, names_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.own_key import own_key
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database, database_of
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import SourceOptions
 from sqlmicro.publish import recording
@@ -51,8 +51,7 @@ def write(audited: AuditedRelease, into: str, options: AuditStep) -> RecordRiskT
     ParameterError
         When the name is none for such a table, or the audit has no risk of every record.
     """
-    warehouse = audited.warehouse
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(audited.warehouse)
     name = risk_tables.place(warehouse, into, WHERE)
     originals = _originals(warehouse, audited, options)
     risk_tables.refuse_other(warehouse, name, WHERE)
@@ -70,7 +69,7 @@ def write(audited: AuditedRelease, into: str, options: AuditStep) -> RecordRiskT
     return RecordRiskTable(f"{name.schema}.{name.table}", rows, list(key), bool(made.key))
 
 
-def _originals(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: AuditStep) -> Source:
+def _originals(warehouse: Database, audited: AuditedRelease, options: AuditStep) -> Source:
     """Return the table of the originals, which has to be one of the own database, and no release."""
     found, option = audited.original or audited.release, "--original" if audited.original else "--table"
     if found.is_file or found.is_frame or found.relation.catalog != warehouse.catalog:
@@ -87,7 +86,7 @@ def _originals(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: Aud
     return found
 
 
-def _key(warehouse: DuckDBWarehouse, audited: AuditedRelease) -> Sequence[Column]:
+def _key(warehouse: Database, audited: AuditedRelease) -> Sequence[Column]:
     """Return what records are known by: what matches them with the original, else the key of the table, if any."""
     if not audited.match:
         return own_key(warehouse, audited.release)

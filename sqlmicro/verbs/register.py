@@ -13,7 +13,6 @@ from pathlib import Path
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
 from sqlmicro.database.columns import Column, ColumnProfile, pick
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.encodings import guessed, in_utf8
 from sqlmicro.database.files import file_format, reading
 from sqlmicro.database.finding import describe, find_source, invented_names, may_read, open_files
@@ -21,7 +20,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.reading import CodeForMissing, Understood, codes_for_missing, understood
@@ -81,7 +80,7 @@ class _Target:
     replaces_table: bool | None
 
 
-def _target(warehouse: DuckDBWarehouse, options: RegisterOptions) -> _Target:
+def _target(warehouse: Database, options: RegisterOptions) -> _Target:
     """Return what is to be made, or refuse it where it is there and may not be overwritten."""
     target = warehouse.full(target_name(options.table, "--table"))
     if not schema_exists(warehouse, target):
@@ -104,7 +103,7 @@ def _target(warehouse: DuckDBWarehouse, options: RegisterOptions) -> _Target:
 
 
 def _made(
-    warehouse: DuckDBWarehouse,
+    warehouse: Database,
     options: RegisterOptions,
     target: _Target,
     files: tuple[Sequence[str], Mapping[str, object]],
@@ -137,9 +136,7 @@ def _encoding(options: RegisterOptions) -> dict[str, object]:
     return {"encoding": guesses.pop()} if len(guesses) == 1 and None not in guesses else {}
 
 
-def _understood(
-    warehouse: DuckDBWarehouse, files: Sequence[str], reader: Mapping[str, object], label: str
-) -> Understood:
+def _understood(warehouse: Database, files: Sequence[str], reader: Mapping[str, object], label: str) -> Understood:
     """Return how CSV files are to be read, besides what was given; nothing of other files.
 
     A day that may be the month, and numbers that may stand for a missing value, are questions on a terminal; elsewhere
@@ -220,7 +217,7 @@ def _read_as(given: Mapping[str, object], guessed: Mapping[str, object]) -> list
     return found
 
 
-def _persons(warehouse: DuckDBWarehouse, options: RegisterOptions, table: Name) -> RepeatedPersons | None:
+def _persons(warehouse: Database, options: RegisterOptions, table: Name) -> RepeatedPersons | None:
     """Return whose records the rows seem to be, where these are of fewer persons; of a view nothing is read."""
     if options.view:
         return None

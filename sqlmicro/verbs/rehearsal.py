@@ -11,8 +11,8 @@ from sqlmicro.attacks.control import Controlled, controlled
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.criteria import attacked_of
 from sqlmicro.database.columns import Column, make_columns, names_of, pick
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Database, database_of
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.jobs.run import anonymized
 from sqlmicro.jobs.steps import Job, Step
@@ -60,8 +60,7 @@ def rehearsed(
     intervals. Who they are is drawn by a hash of their number, so that the same are drawn each time. The key of the
     release is not used: the draws are others, and the same in every rehearsal. It costs what the release cost.
     """
-    warehouse = attacked.warehouse
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(attacked.warehouse)
     if made is None:
         raise InputError("rehearsal", "the options of the release must be recorded", "none", "Give --control TABLE")
     original = attacked.original
@@ -101,9 +100,7 @@ def beside_others(
     return controlled(replace(beside, person=tuple(whose)), outside, wanted, "rehearsed", sample)
 
 
-def divided(
-    warehouse: DuckDBWarehouse, original: Source, whose: Sequence[Column], share: float
-) -> tuple[Source, Source]:
+def divided(warehouse: Database, original: Source, whose: Sequence[Column], share: float) -> tuple[Source, Source]:
     """Return the records of the people who stay in the table, and of those who are held out: a share, or up to 200."""
     text = 'SELECT count(*) FROM (SELECT DISTINCT {{ whose | listed("{name}") }} FROM {{ r | ident }})'
     relation = original.relation
@@ -166,8 +163,7 @@ def with_control(audited: AuditedRelease, number: int | None) -> tuple[AuditedRe
 
     `number` is that of the release in sqlmicro.releases.
     """
-    warehouse = audited.warehouse
-    assert isinstance(warehouse, DuckDBWarehouse)
+    warehouse = database_of(audited.warehouse)
     known = None if number is None else recorded.read(warehouse, number)
     try:
         made = rehearsed(attacked_of(audited), audited.sensitive, known.parameters if known else None)

@@ -17,10 +17,10 @@ from sqlmicro.audits.registry import AuditRow, Status
 from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.columns import Column, names_of
-from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, select
+from sqlmicro.database.warehouse import Database, Warehouse, database_of
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
@@ -38,7 +38,7 @@ T = TypeVar("T")
 class _Members:
     """The classes of persons in the table, which is release 0, and in others."""
 
-    warehouse: DuckDBWarehouse
+    warehouse: Database
     all: Select
     pairs: Sequence[Select]
     """Of release 0 and each of the others alone."""
@@ -80,7 +80,6 @@ def measured(
 
 
 def _by_match(audited: AuditedRelease, others: Sequence[Source]) -> _Members:
-    assert isinstance(audited.warehouse, DuckDBWarehouse)
     if not audited.quasi:
         raise ParameterError("audit, --quasi", "must name the columns that classes are over", "none")
     key, sensitive = names_of(audited.match), names_of(audited.sensitive)
@@ -89,7 +88,7 @@ def _by_match(audited: AuditedRelease, others: Sequence[Source]) -> _Members:
         *((number, one.relation, *_columns(one, key, sensitive)) for number, one in enumerate(others, 1)),
     ]
     every, *pairs = (select("history/keyed_classes.sql", tables=chosen) for chosen in _with_each(tables))
-    return _Members(audited.warehouse, every, pairs, 2)
+    return _Members(database_of(audited.warehouse), every, pairs, 2)
 
 
 def _with_each(tables: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -111,22 +110,21 @@ def _columns(source: Source, key: Sequence[str], sensitive: Sequence[str]) -> tu
 
 
 @contextmanager
-def _ledger(own: object, options: AuditedWith, progress: Progress) -> Iterator[DuckDBWarehouse]:
+def _ledger(own: Warehouse, options: AuditedWith, progress: Progress) -> Iterator[Database]:
     """Lend the warehouse of the ledger: that of the table, or a file."""
     path = (
         Path(options.ledger) if options.ledger else None if options.database else secrets.beside_secret("ledger.duckdb")
     )
     with ExitStack() as stack:
         if path is None:
-            assert isinstance(own, DuckDBWarehouse)
-            yield own
+            yield database_of(own)
             return
         if not path.exists():
             raise InputError("audit, --ledger", "must be the ledger of the releases", f"no file {path.name}")
         yield stack.enter_context(open_warehouse(str(path), read_only=True, progress=progress))
 
 
-def _by_ledger(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: AuditedWith) -> _Members:
+def _by_ledger(warehouse: Database, audited: AuditedRelease, options: AuditedWith) -> _Members:
     releases = records_in(warehouse, "releases")
     refuse_other(warehouse, releases)
     entries = ledger.entries(warehouse, releases)
@@ -142,7 +140,7 @@ def _by_ledger(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: Aud
     return _remembered(warehouse, releases, own, others)
 
 
-def _remembered(warehouse: DuckDBWarehouse, releases: Name, own: Entry, others: Sequence[Entry]) -> _Members:
+def _remembered(warehouse: Database, releases: Name, own: Entry, others: Sequence[Entry]) -> _Members:
     memory, remembered = ledger.beside(releases, "memory"), ledger.beside(releases, "class_values")
     classes = select(
         "history/remembered_of.sql", remembered=memory, columns=union.REMEMBERED["memory"], release=own.release
