@@ -115,11 +115,12 @@ CASES = [
         grouped=values('label, "net ""income"""', "(0, 10), (0, 30), (1, 7), (1, NULL), (2, NULL)"), column=INCOME,
         returns='label, low, high, nothing, net "income"',
         expect=[(0, "10", "30", False, "[10, 30]"), (1, "7", "7", True, "7 or missing"), (2, None, None, True, None)]),
-    # Half of the way from 1.23456 to 1.29 is 1.262: group 0 may end at 1.24, not at 1.3. The smallest and the largest value
-    # stay; 2000000.123 is all that group 3 has.
+    # Half of the way from 1.23456 to 1.29 is 1.262: group 0 may end at 1.24, not at 1.3. The smallest and the largest
+    # value stay; 2000000.123 is all that group 3 has.
     case("mask/group_rounded_ranges.sql",
-        grouped=values('label, "net ""income"""', "(0, -2.71828e0), (0, 1.23456e0), (1, 1.29e0), (1, 3.14159e0), (1, NULL), "
-            "(2, 4.25137e0), (2, 1234567.891e0), (3, 2000000.123e0), (3, 2000000.123e0), (4, NULL)"), column=INCOME,
+        grouped=values('label, "net ""income"""', "(0, -2.71828e0), (0, 1.23456e0), (1, 1.29e0), (1, 3.14159e0), "
+            "(1, NULL), (2, 4.25137e0), (2, 1234567.891e0), (3, 2000000.123e0), (3, 2000000.123e0), (4, NULL)"),
+        column=INCOME,
         returns='label, low, high, nothing, net "income"',
         expect=[(0, "-2.71828", "1.24", False, "[-2.71828, 1.24]"), (1, "1.29", "3.2", True, "[1.29, 3.2] or missing"),
             (2, "4.2", "1234568.0", False, "[4.2, 1234568.0]"), (3, "2000000.123", "2000000.123", False, "2000000.123"),
