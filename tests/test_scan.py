@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from world import warehouse as made
 import sqlmicro
 from sqlmicro.identifiers import foreign_keys
 from sqlmicro.identifiers.scan import FOLDED, PATTERNS, in_folded
-from sqlmicro.jobs import policy
+from sqlmicro.jobs import file, policy
 from sqlmicro.jobs.policy import ScanOptions
 from sqlmicro.system.progress import Progress
 
@@ -31,7 +33,14 @@ KEY = "a secret key of a few bytes"
 
 
 def scanned(db: str, **options: Any) -> Any:
-    return tomllib.loads(sqlmicro.scan(db=db, **options)["toml"])
+    """Return a policy as it is proposed, each table with what the rules give it."""
+    return ruled(sqlmicro.scan(db=db, **options)["toml"])
+
+
+def ruled(text: str) -> dict[str, Any]:
+    told = tomllib.loads(text)
+    labels = [table["name"] for table in told["table"]]
+    return {**told, "table": list(file.by_rule("policy.toml", labels, told))}
 
 
 PERSONS = """CREATE TABLE persons AS SELECT 70500 + i AS id, 'Canary' || i || '@example.org' AS mail,
@@ -64,12 +73,11 @@ def test_a_policy_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     else:
         assert found["key"] == [{"from": "visits.patient_id", "to": "persons.id"}]
         by_name = {table["name"]: table for table in found["table"]}
-        assert by_name["persons"]["drop"] == ["mail"]
+        assert by_name["persons"]["rest"] == "drop" and "mail" not in by_name["persons"]["step"][0]["columns"]
         assert by_name["visits"]["person"] == ["patient_id"]
         assert by_name["visits"]["step"][0]["columns"] == ["cost", "ward_id", "note"]
     text = sqlmicro.scan(db=db, keys=True)["toml"]
     assert [word for word in TEXTS if word in text.replace(str(tmp_path), "")] == []
-    text = text.replace('do = "safe"', 'do = "safe"\nmethod = "cluster"\nalgorithm = ["mdav"]')
     (tmp_path / "p.toml").write_text(text)
     with pytest.raises(sqlmicro.AuditFailed, match="visits joined: join-k is 1"):
         sqlmicro.run(str(tmp_path / "p.toml"), dry_run=True)
@@ -85,7 +93,7 @@ def test_what_is_proposed_is_planned_and_applied_two_nights(tmp_path: Path) -> N
     """Without a secret key, a decision or a change; nobody joins the releases, since no key is in them."""
     db = made(tmp_path, PERSONS, VISITS.replace(", 'Canary ' || i % 40 AS note", ""), WARDS)
     text = sqlmicro.scan(db=db)["toml"]
-    assert "visits (patient_id) to persons (id)" in text
+    assert "persons (id): of visits (patient_id)" in text
     assert "key" not in tomllib.loads(text)
     (tmp_path / "p.toml").write_text(text)
     for night in (1, 2):
@@ -139,7 +147,7 @@ def test_memory_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nothing_is_to_be_decided_of_tables_that_are_left_out_where_none_is(tmp_path: Path) -> None:
-    db, asked = made(tmp_path, PERSONS), "DECIDE: tables and views that are not released"
+    db, asked = made(tmp_path, PERSONS), "tables and views that are not released"
     text = sqlmicro.scan(db=db)["toml"]
     assert tomllib.loads(text)["leave_out"] == [] and asked not in text
     assert asked in sqlmicro.scan(db=made(tmp_path, WARDS))["toml"]
@@ -184,10 +192,10 @@ VIEWS = {
     'hos"tile AS (x': ('SELECT (SELECT max(age) FROM PERSONS) AS "net ""income""" FROM joined LIMIT 1',
                        "a view of 1 columns over "),
     "of_a_file": ("SELECT p.*, c.column0 AS mail_2 FROM persons p, read_csv('canary.csv', columns={'column0': 'TEXT'}, "
-                  "header=false, auto_detect=false) c", "DECIDE"),
-    "of_a_macro": ("FROM everything()", "DECIDE"),
-    "of_a_scalar": ("SELECT oldest() AS x FROM persons", "DECIDE"),
-    "of_itself": ("FROM gone", "DECIDE"),
+                  "header=false, auto_detect=false) c", "is it about persons?"),
+    "of_a_macro": ("FROM everything()", "is it about persons?"),
+    "of_a_scalar": ("SELECT oldest() AS x FROM persons", "is it about persons?"),
+    "of_itself": ("FROM gone", "is it about persons?"),
 }  # fmt: skip
 
 
@@ -263,8 +271,7 @@ def test_columns_of_the_person_are_proposed_with_the_evidence(tmp_path: Path, mo
     (table,) = tomllib.loads(text)["table"]
     assert table["person"] == ["patient_id"]
     assert table["of_person"] == ["year_of_birth", 'tall "x', "hh_id"]
-    assert "one value in all rows of each of 500 persons" in text
-    assert 'DECIDE: does "hh_id" say which household' in " ".join(text.replace("\n# ", " ").split())
+    assert "is visits.hh_id a household?" in " ".join(text.replace("\n# ", " ").split())
     (tmp_path / "p.toml").write_text(text)
     report = sqlmicro.run(str(tmp_path / "p.toml"), dry_run=True)
     assert any("columns of the person: year_of_birth" in note for note in report["notes"])
@@ -326,7 +333,56 @@ def test_codes_of_tables_of_persons_are_proposed_as_nominal(tmp_path: Path) -> N
     visits = (
         "SELECT i AS visit_id, i % 90 AS patient_id, 1 + i % 7 AS ward_code, i % 53 AS minutes FROM range(300) t(i)"
     )
-    drafted = tomllib.loads(sqlmicro.scan(db=made(tmp_path, f"CREATE TABLE visits AS {visits}"))["toml"])
+    drafted = scanned(made(tmp_path, f"CREATE TABLE visits AS {visits}"))
     (table,) = drafted["table"]
     step = table["step"][0]
     assert (step["do"], step["nominal"]) == ("mdav", ["ward_code"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schema", (*SCHEMAS, *UNSEEN), ids=lambda schema: schema.name)
+def test_a_policy_is_short_and_asks_little(schema: Schema, tmp_path: Path) -> None:
+    """Twelve tables in at most 100 lines, with at most five decisions, numbered, each with a proposed answer."""
+    text = sqlmicro.scan(db=made(tmp_path, *schema.statements()))["toml"]
+    assert len(text.splitlines()) <= 100 * max(1.0, len(schema.tables) / 12)
+    asked = re.findall(r"^# DECIDE (\d) of (\d): ", text, flags=re.MULTILINE)
+    assert 0 < len(asked) == text.count("DECIDE ") <= 5 and {of for _, of in asked} == {str(len(asked))}
+    questions = " ".join(line.removeprefix("# ") for line in text.splitlines()).split("DECIDE ")[1:]
+    assert all("Proposed: " in one for one in questions)
+
+
+def test_rules_give_what_steps_would_say(tmp_path: Path) -> None:
+    """The same jobs come of tables that write out what the rules give them."""
+    rules = "[rules]\nk = 4\noverwrite = true\n"
+    short = '[[table]]\nname = "{0}"\n{1}columns = ["age", "pay"]\n'
+    long = """[[table]]\nname = "{0}"\nrest = "drop"
+{1}[[table.step]]\ndo = "{2}"\ncolumns = ["age", "pay"]\nk = 4\n{3}
+[[table.gate]]\nquasi = ["age", "pay"]\nmin_k = 4\n[[table.step]]\ndo = "publish"\noverwrite = true\n"""
+    person = 'person = ["id"]\n'
+    ruled = rules + short.format("a", "") + short.format("b", person)
+    written = long.format("a", "", "safe", "") + long.format("b", person, "mdav", 'nulls = "keep"')
+    jobs = []
+    for name, text in (("ruled", ruled), ("written", written)):
+        (tmp_path / f"{name}.toml").write_text(text)
+        jobs.append(file.read(str(tmp_path / f"{name}.toml"), {}, QUIET))
+    for one, other in zip(*jobs, strict=True):
+        for got, wanted in zip(one.steps, other.steps, strict=True):
+            assert replace(got, where="") == replace(wanted, where="")
+        assert [gate.given for gate in one.gates] == [gate.given for gate in other.gates]
+        assert (one.options, one.publish) == (other.options, other.publish)
+
+
+@pytest.mark.parametrize(
+    ("rules", "table", "said"),
+    [
+        ("k = 1", "columns = ['a']", "at least 2"),
+        ("rows = 'nothing'", "columns = ['a']", "is no method"),
+        ("l = 2", "columns = ['a']", "'l'"),
+        ("k = 3", "", "columns"),
+        ("k = 3", "columns = ['a']\n[[table.step]]\ndo = 'safe'", "beside [[table.step]]"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(tmp_path: Path, rules: str, table: str, said: str) -> None:
+    (tmp_path / "p.toml").write_text(f"[rules]\n{rules}\n[[table]]\nname = 't'\n{table}\n")
+    with pytest.raises(sqlmicro.JobError, match=re.escape(said)):
+        file.read(str(tmp_path / "p.toml"), {}, QUIET)

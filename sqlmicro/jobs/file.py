@@ -27,7 +27,8 @@ pass before it is published::
 
 Several tables are released together: each is a `[[table]]` with a `name`, and has what the file of one table has, with
 `[[table.step]]` and `[[table.gate]]`; what holds for all of them (`db`, seed, memory) stands above. A `[[key]]` says
-which columns refer to which: they are pseudonymised with one key. Values are taken as they are written; of the
+which columns refer to which: they are pseudonymised with one key. A `[rules]` above the tables says what is
+done with each that has no step of its own and names its `columns`. Values are taken as they are written; of the
 environment only secrets are read.
 
 What is known of the rows of a person, as a job file says it: `orders: count, sum(amount)`.
@@ -59,11 +60,14 @@ from sqlmicro.jobs.steps import (
     FILE_OPTIONS,
     JOB_OPTIONS,
     OTHER_STEPS,
+    RULED_COLUMNS,
+    RULES,
     TABLE_OPTIONS,
     TABLE_STEPS,
     Command,
     Gate,
     Job,
+    RuleOptions,
     gate_parameters,
     step_of,
     step_parameters,
@@ -125,7 +129,7 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     if TABLE in given:
         must = "--table goes with the file of one table"
         raise JobError(path, must, "a file of several", "Change the table in the file")
-    shared = {name: value for name, value in content.items() if name not in (TABLE, "key")}
+    shared = {name: value for name, value in content.items() if name not in (TABLE, "key", "rules")}
     for name in shared:
         if name in (*common.names(TABLE_OPTIONS), *SECTIONS):
             must = f"{name!r} belongs into each [[table]]; above them stands what holds for all tables"
@@ -133,9 +137,10 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     sections = _listed(path, content, TABLE)
     if not sections:
         raise JobError(path, "must have at least one [[table]]", "none", "See: sqlmicro run --help")
+    labels = [f"{path}, table {_called(number, item)}" for number, item in enumerate(sections, 1)]
     jobs = [
-        _read_table(path, f"{path}, table {_called(number, item)}", shared, item, given, progress)
-        for number, item in enumerate(sections, 1)
+        _read_table(path, label, shared, item, given, progress)
+        for label, item in zip(labels, by_rule(path, labels, content), strict=True)
     ]
     if not all(job.anonymizes for job in jobs):
         raise JobError(
@@ -153,6 +158,44 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
         replace(job, keys=tuple(key for key in found if key.child == number), known=told[number])
         for number, job in enumerate(jobs)
     ]
+
+
+def by_rule(path: str, labels: Sequence[str], content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the tables of a job file, those without steps with the steps, gate and rest that `[rules]` give them."""
+    tables = _listed(path, content, TABLE)
+    if "rules" not in content:
+        return tables
+    if not isinstance(content["rules"], dict):
+        raise JobError(f"{path}, key 'rules'", "is written [rules], before the first [[table]]", "something else")
+    where = f"{path}, rules"
+    rules = take(RuleOptions, _settled(RULES, content["rules"], where), where)
+    for name in (rules.rows, rules.persons):
+        if name not in methods():
+            raise JobError(where, f"{name!r} is no method", do=did_you_mean(name, methods()))
+    return [_ruled(label, item, rules) for label, item in zip(labels, tables, strict=True)]
+
+
+def _ruled(label: str, item: Mapping[str, Any], rules: RuleOptions) -> Mapping[str, Any]:
+    """Return a table with what the rules give it; one with steps of its own as it is."""
+    own = common.names(RULED_COLUMNS)
+    if SECTIONS[0] in item:
+        if both := [name for name in own if name in item]:
+            must = "a table with steps of its own names its columns in them"
+            raise JobError(label, must, f"{both[0]!r} beside [[table.step]]", "Write it into the step")
+        return item
+    given = _settled(RULED_COLUMNS, {name: item[name] for name in own if name in item}, label)
+    columns, nominal = list(given["columns"]), list(given["nominal"])
+    persons = bool(item.get("person"))
+    step = {
+        "do": rules.persons if persons else rules.rows, "columns": columns, "k": rules.k,
+        **({"nulls": "keep"} if persons else {}), **({"nominal": nominal} if nominal else {}),
+    }  # fmt: skip
+    return {
+        **({"rest": rules.rest} if rules.rest else {}),
+        **{name: value for name, value in item.items() if name not in own},
+        "step": [step, {"do": "publish", "overwrite": rules.overwrite}],
+        "gate": [{"quasi": columns, "min_k": rules.k}, *item.get("gate", [])],
+    }
 
 
 def _called(number: int, item: Mapping[str, Any]) -> str:

@@ -19,24 +19,24 @@ from sqlmicro.errors import InputError
 from sqlmicro.identifiers import foreign_keys
 from sqlmicro.identifiers.foreign_keys import FoundKey, PersonKey, TableProfile, profiled
 from sqlmicro.identifiers.rare import K
-from sqlmicro.jobs.draft import array, can_be_used, comment, listed, value
+from sqlmicro.jobs.draft import can_be_used, comment, listed, one_line, value
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
 from sqlmicro.options.params import Param, parameters
 from sqlmicro.reports.results import Policy
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress
 
-_SECONDS, _BYTES = 5e-6, 150
-"""About what a release takes for each value: CPU seconds and memory, on the machine of tests/bench/README.md."""
+_ROOM = 118
+"""The signs of a line."""
 _MEMORY = "500MB"
 """What the database may use where nothing is said: else it would keep all that it reads of the file."""
 
 _APART = (
-    "DECIDE: these keys between tables are left out, so that nobody joins the releases. To keep them: sqlmicro scan "
-    "--keys; k is then counted over the joins, which few warehouses of several rows a person keep."
+    "is the release to have keys between its tables? Proposed: no; these are left out, so that nobody joins what is "
+    "released. To keep them: sqlmicro scan --keys; k is then counted over the joins, which few warehouses keep."
 )
 _THROUGH = (
-    "DECIDE: rows of these tables do not say whose they are, and k would count rows, of which a person has many. Make "
+    "Rows of these tables do not say whose they are, and k would count rows, of which a person has many. Make "
     "a view that says it, and add it as a table with that column as its person; or keep the keys (scan --keys)."
 )
 _VIEW = (
@@ -45,7 +45,7 @@ _VIEW = (
     "{% for one, other in on %} AND t.{{ one | ident }} = p.{{ other | ident }}{% endfor %}"
 )
 _JOINED = (
-    "DECIDE: k is counted over what somebody sees who holds all these tables and joins them. Where a join singles out "
+    "k is counted over what somebody sees who holds all these tables and joins them. Where a join singles out "
     "persons nothing is published: then leave keys out (drop), release coarser groups, or say what is known of a "
     "person's rows (known). If nobody is handed more than one table, write join_depth = 0."
 )
@@ -205,52 +205,140 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
 
 
 def policy(options: ScanOptions, scanned: Scanned) -> str:
-    """Return a job file that runs as it is; one that keeps keys, once the key of the pseudonyms is there."""
-    released = scanned.released
-    others = [at for at in range(len(scanned.tables)) if at not in released]
-    left = [
-        *((scanned.tables[at].name, _why_left_out(scanned, at)) for at in others),
-        *((view.label, _why_no_view(view)) for view in scanned.views),
-    ]
+    """Return a job file that runs as it is; one that keeps keys, once the key of the pseudonyms is there.
+
+    What is done with every table stands once, as rules; what is to be decided stands above, with a proposed answer.
+    """
     shared = ("db", *(parameter.name for parameter in parameters(AttachOption)))
     given = {name: found for name in shared if (found := getattr(options, name))}
+    keys = [key for at in scanned.released for key in scanned.keys_of(at)]
+    secret = " Pseudonyms need a secret key: key_file, or the variable SQLMICRO_PSEUDONYM_KEY."
     lines = [
         *comment(
-            f"Proposed by a scan of {len(scanned.tables)} tables. Nothing was written. Read what is marked DECIDE. See "
-            "what it does: sqlmicro explain; approve it: sqlmicro plan."
-            + (
-                " Pseudonyms need a secret key: key_file, or the variable SQLMICRO_PSEUDONYM_KEY."
-                if scanned.joined
-                else ""
-            )
+            f"Proposed by a scan of {len(scanned.tables)} tables, which wrote nothing. It runs as it is; read what is "
+            "marked DECIDE. What becomes of every column: sqlmicro explain; why: sqlmicro profile. Approve it: "
+            f"sqlmicro plan.{secret if scanned.joined else ''}"
         ),
         *(f"{name} = {value(found)}" for name, found in given.items()),
-        "",
-        *(comment("DECIDE: tables and views that are not released. Is one of them about persons?") if left else []),
-        *listed("leave_out", left),
+        *_numbered([_left(scanned), _keys_left(scanned, keys), _by_their_names(scanned), _how_alike()]),
     ]
-    through = [key for key in scanned.nearest_first if key.child in others]
-    if through:
-        lines += ["", *comment(_THROUGH), *(line for key in through for line in _view_of(scanned, key))]
-    keys = [key for at in released for key in scanned.keys_of(at)]
-    if keys:
-        lines += ["", *comment(_JOINED if scanned.joined else _APART)]
-        lines += [] if scanned.joined else [line for key in keys for line in comment(_named(scanned, key))]
-    for at in released:
+    for at in scanned.released:
         lines += ["", *_table(scanned, at)]
     for key in keys if scanned.joined else ():
         lines += ["", *_key(scanned, key)]
     return "\n".join(lines) + "\n"
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What somebody has to decide, and the lines that are the proposed answer."""
+
+    text: str
+    answer: Sequence[str]
+
+
+def _numbered(questions: Sequence[_Question | None]) -> list[str]:
+    """Return the questions that there are; what is no question is an answer alone."""
+    there = [one for one in questions if one is not None]
+    asked = [one for one in there if one.text]
+    lines: list[str] = []
+    for one in there:
+        at = f"DECIDE {asked.index(one) + 1} of {len(asked)}: " if one.text else ""
+        lines += ["", *comment(f"{at}{one.text}"), *one.answer] if one.text else ["", *one.answer]
+    return lines
+
+
+def _left(scanned: Scanned) -> _Question:
+    """Return the tables and views that are not released: those of which nothing speaks of persons need no reason."""
+    others = [at for at in range(len(scanned.tables)) if at not in scanned.released]
+    left = [
+        *((scanned.tables[at].name, _why_left_out(scanned, at)) for at in others),
+        *((view.label, _why_no_view(view)) for view in scanned.views),
+    ]
+    if not left:
+        return _Question("", ["leave_out = []"])
+    told, plain = [one for one in left if one[1]], [name for name, why in left if not why]
+    answer = _array("leave_out", plain)
+    if told:  # each with its reason, after those without one
+        answer = [*answer[:-1], answer[-1].removesuffix("]") + "," * bool(plain), *listed("", told)[1:]]
+    through = [key for key in scanned.nearest_first if key.child in others]
+    if through:
+        answer += [*comment(_THROUGH), *(line for key in through for line in _view_of(scanned, key))]
+    return _Question(
+        "tables and views that are not released. Is one of them about persons? Proposed: no. Those without a reason "
+        "have no direct identifier and no person key, and refer to no persons.", answer,
+    )  # fmt: skip
+
+
+def _keys_left(scanned: Scanned, keys: Sequence[FoundKey]) -> _Question | None:
+    """Return what is to be decided of the keys between the tables that are released."""
+    if not keys or scanned.joined:
+        return _Question(_JOINED, []) if keys else None
+    to: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for key in keys:
+        own = "" if key.columns == key.to else f" ({', '.join(key.columns)})"
+        to.setdefault((key.parent, key.to), []).append(f"{scanned.tables[key.child].name}{own}")
+    told = "; ".join(
+        f"{scanned.tables[parent].name} ({', '.join(columns)}): of {', '.join(children)}"
+        for (parent, columns), children in to.items()
+    )
+    return _Question(_APART, comment(told))
+
+
+def _by_their_names(scanned: Scanned) -> _Question | None:
+    """Return the columns that may be more than what they are taken for: sensitive, weights, households."""
+    found: dict[str, list[str]] = {}
+    for at in scanned.released:
+        for profile in scanned.worked_on(at):
+            name = f"{scanned.tables[at].name}.{profile.column.name}"
+            if is_household(profile.column.name):
+                what = "a household? household = [...] then counts households"
+            elif profile.role[0] == "sensitive":
+                what = "sensitive? keep = [...] and a [[table.gate]] with min_l release it exactly"
+            elif profile.role[0] == "weight":
+                what = "a sampling weight? Then name it in weights = ... of safe, or leave it out"
+            else:
+                continue
+            found.setdefault(what, []).append(name)
+    if not found:
+        return None
+    asked = ". ".join(f"is {' or '.join(names)} {what}" for what, names in found.items())
+    return _Question(f"{asked}. Proposed: they are anonymized with the others.", [])
+
+
+def _how_alike() -> _Question:
+    """Return the rules: how many persons must be alike, and by which methods."""
+    return _Question(
+        f"how many persons must be alike? Proposed: k = {K}; more are safer, and less exact. These rules hold of every "
+        "table that has no [[table.step]] of its own.",
+        [
+            "[rules]", 'rows = "safe"  # a table whose rows are persons',
+            'persons = "mdav"  # a table with several rows of a person', f"k = {K}",
+            'rest = "drop"  # columns that are not named below', "overwrite = true  # of the release of the last run",
+        ],
+    )  # fmt: skip
+
+
+def _array(name: str, names: Sequence[str]) -> list[str]:
+    """Return a list of names, as many on a line as there is room for."""
+    lines = [f"{name} = ["]
+    for at, text in enumerate(map(in_toml, names), 1):
+        text += "," if at < len(names) else "]"
+        if at > 1 and len(lines[-1]) + len(text) >= _ROOM:
+            lines.append(f"  {text}")
+        else:
+            lines[-1] += text if at == 1 else f" {text}"
+    return lines if names else [f"{name} = []"]
+
+
 def _why_left_out(scanned: Scanned, at: int) -> str:
     table = scanned.tables[at]
     size = f"{table.rows:,} rows, {len(table.profiles)} columns"
     if (key := scanned.through(at)) is not None:
-        return f"{size}; DECIDE: its rows are of {scanned.tables[key.parent].name}, and those of persons: see below"
+        return f"{size}; its rows are of {scanned.tables[key.parent].name}, and those of persons: see below"
     if scanned.persons[at]:
-        return f"{size}; DECIDE: it has persons, but too few rows or no column to anonymize"
-    return f"{size}; no direct identifier, no person key, refers to no persons"
+        return f"{size}; it has persons, but too few rows or no column to anonymize"
+    return ""
 
 
 def _view_of(scanned: Scanned, key: FoundKey) -> list[str]:
@@ -278,79 +366,45 @@ def _why_no_view(view: View) -> str:
         return f"a view of {size} over {', '.join(view.reads)}"
     speaking = [name for name in view.columns if says(name) is not None]
     named = f"; by their names {', '.join(speaking)} are about persons" if speaking else ""
-    return f"DECIDE: a view of {size} that reads files, functions or what is not there; it was not looked at{named}"
+    what = f"a view of {size} that reads files, functions or what is not there; it was not looked at"
+    return f"is it about persons? It is {what}{named}"
 
 
 def _table(scanned: Scanned, at: int) -> list[str]:
-    """Return the section of a table: what is left out, what is anonymized, what the release must pass."""
+    """Return the section of a table: only what the rules do not give it."""
     table, used, joining = scanned.tables[at], scanned.worked_on(at), scanned.kept(at, scanned.released)
-    dropped = [p for p in table.profiles if p not in used and p.column.name not in joining]
     repeated, of_person = scanned.repeated(at), scanned.of_person.get(at, ())
-    cells = table.rows * max(1, len(used))
-    return [
-        *comment(
-            f"{table.name}: {table.rows:,} rows, {len(table.profiles)} columns; the release takes about "
-            f"{1 + _SECONDS * cells:.0f} CPU seconds and {0.2 + _BYTES * cells / 1e9:.1f} GB."
-        ),
-        *(line for key in scanned.persons[at] for line in comment(_told(key))),
-        "[[table]]",
-        f"name = {in_toml(table.name)}",
+    told = "; ".join([f"{table.rows:,} rows", *map(_told, scanned.persons[at])])
+    lines = [
+        "[[table]]", f"name = {in_toml(table.name)}  # {one_line(told)}",
         *([f"person = {value([repeated.column])}"] if repeated else ()),
-        *(_of_person(table, repeated, of_person) if repeated and of_person else ()),
-        *(line for profile in table.profiles if is_household(profile.column.name) for line in _household(profile)),
-        *(array("drop", dropped, _why) if dropped else ()),
-        "[[table.step]]",
-        *_step(used, joining, persons=repeated is not None),
-        *(["[[table.gate]]", *array("quasi", used, None), f"min_k = {K}"] if used else ()),
-        "[[table.step]]",
-        'do = "publish"',
-        *([] if scanned.is_taken(at) else ["overwrite = true  # the next run replaces it"]),
-    ]
+        *(_array("of_person", of_person) if repeated and of_person else ()),
+    ]  # fmt: skip
+    if used and not scanned.is_taken(at):
+        codes = [p.column.name for p in used if repeated and p.column.family == "integer" and p.column.is_code]
+        return [
+            *lines, *_array("columns", [p.column.name for p in used]), *(_array("nominal", codes) if codes else ())
+        ]  # fmt: skip
+    return [*lines, 'rest = "drop"', *_steps(used, joining, persons=repeated is not None, taken=scanned.is_taken(at))]
 
 
-def _of_person(table: TableProfile, key: PersonKey, columns: Sequence[str]) -> list[str]:
-    """Return the columns of the person, each with the evidence."""
-    why = f"one value in all rows of each of {table.of(key.column).distinct:,} persons"
-    return listed("of_person", [(name, why) for name in columns])
-
-
-def _household(profile: ColumnProfile) -> list[str]:
-    return comment(
-        f"DECIDE: does {in_toml(profile.column.name)} say which household a row belongs to? household = [...] keeps "
-        "constant what is constant within one, and every class of such columns has k households."
-    )
+def _steps(used: Sequence[ColumnProfile], joining: set[str], *, persons: bool, taken: bool) -> list[str]:
+    """Return the steps of a table that the rules do not fit: only its keys are kept, or its release would replace."""
+    names = [p.column.name for p in used]
+    codes = [p.column.name for p in used if persons and p.column.family == "integer" and p.column.is_code]
+    if names:
+        step = [f'do = "{"mdav" if persons else "safe"}"', *_array("columns", names), f"k = {K}"]
+        step += ['nulls = "keep"'] * persons + _array("nominal", codes) * bool(codes)
+        step += ["[[table.gate]]", *_array("quasi", names), f"min_k = {K}"]
+    else:
+        step = ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]
+    overwrite = [] if taken else ["overwrite = true"]
+    return ["[[table.step]]", *step, "[[table.step]]", 'do = "publish"', *overwrite]
 
 
 def _told(key: PersonKey) -> str:
-    per = f"{key.rows_per_person:.1f} rows for each person" if key.repeats else "one row for each person"
-    return f"person key: {key.column} ({key.why}); {per}"
-
-
-def _step(used: Sequence[ColumnProfile], joining: set[str], *, persons: bool) -> list[str]:
-    """Return the step that anonymizes: of persons with many rows, every class has k persons."""
-    if not used:
-        return ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]
-    method = ['do = "mdav"' if persons else 'do = "safe"']
-    nulls = [f'nulls = "{"keep" if persons else "pattern"}"'] if any(p.nulls for p in used) else []
-    codes = [p.column.name for p in used if persons and p.column.family == "integer" and p.column.is_code]
-    nominal = [f"nominal = {value(codes)}  # no means are taken of codes"] if codes else []
-    return [*method, *array("columns", used, _why), *nominal, f"k = {K}", *nulls]
-
-
-def _why(profile: ColumnProfile) -> str:
-    """Return the role of a column, and the evidence for it."""
-    role, why = profile.role
-    present = profile.rows - profile.nulls
-    distinct = f"{100 * profile.distinct / present:.3g} % distinct" if present else "no values"
-    missing = f", {100 * profile.nulls / profile.rows:.2g} % missing" if profile.nulls else ""
-    decide = "DECIDE, " if role in ("weight", "sensitive") else ""
-    return f"{decide}{role}: {why}; {profile.column.type.partition('(')[0]}, {distinct}{missing}"
-
-
-def _named(scanned: Scanned, key: FoundKey) -> str:
-    """Return a key in words, with the evidence."""
-    child, parent = (scanned.tables[at].name for at in (key.child, key.parent))
-    return f"{child} ({', '.join(key.columns)}) to {parent} ({', '.join(key.to)}): {key.why}"
+    per = f"{key.rows_per_person:.1f} rows" if key.repeats else "one row"
+    return f"{per} for each {key.column} ({key.why})"
 
 
 def _key(scanned: Scanned, key: FoundKey) -> list[str]:

@@ -12,7 +12,15 @@ from sqlmicro.audits.inputs import MeasureOption
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.jobs.keys import KEY_OPTIONS
-from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
+from sqlmicro.jobs.steps import (
+    FILE_OPTIONS,
+    OTHER_STEPS,
+    RULED_COLUMNS,
+    RULES,
+    TABLE_OPTIONS,
+    gate_parameters,
+    step_parameters,
+)
 from sqlmicro.options import common
 from sqlmicro.options.common import JoinOptions
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
@@ -39,11 +47,11 @@ def job_schema() -> Schema:
     content = {"step": _sections("step", 1), "gate": _sections("gate", 0)}
     (table,) = common.names(parameters(common.TableOption))
     own = _properties(TABLE_OPTIONS)
-    shared = _properties(FILE_OPTIONS)
+    shared, ruled = _properties(FILE_OPTIONS), _properties(RULED_COLUMNS)
     several = {"properties": {table: {"type": "array"}}, "required": [table]}
     of_several = {**{name: found for name, found in own.items() if name != table}, **content}
     order = {"$ref": "#/$defs/order"}
-    alone = dict.fromkeys(["key", *common.names(parameters(JoinOptions))], False)
+    alone = dict.fromkeys(["key", "rules", *common.names(parameters(JoinOptions))], False)
     return {
         "$schema": DIALECT,
         "title": "Job file of sqlmicro",
@@ -53,10 +61,11 @@ def job_schema() -> Schema:
             **shared, **own, **content,
             table: {"anyOf": [own[table], _sections("table", 1)]},
             "key": _sections("key", 0),
+            "rules": {"$ref": "#/$defs/rules"},
         },
         "additionalProperties": False,
         "if": several,
-        "then": {"propertyNames": {"enum": [*shared, table, "key"]}},
+        "then": {"propertyNames": {"enum": [*shared, table, "key", "rules"]}},
         "else": {"required": [table, "step"], "properties": alone, "allOf": [order]},
         "$defs": {
             "step": _any_step(steps),
@@ -64,10 +73,18 @@ def job_schema() -> Schema:
             "key": _key(),
             "table": {
                 "type": "object",
-                "required": ["name", "step"],
+                "required": ["name"],
                 "description": "What is done to one of several tables.",
-                "allOf": [order, {"$ref": "#/$defs/releases"}],
-                "properties": {"name": own[table], **of_several},
+                "if": {"required": ["step"]},
+                "then": {"allOf": [order, {"$ref": "#/$defs/releases"}], "properties": dict.fromkeys(ruled, False)},
+                "else": {"required": ["columns"]},
+                "properties": {"name": own[table], **of_several, **ruled},
+                "additionalProperties": False,
+            },
+            "rules": {
+                "description": "What is done with every [[table]] that has no step of its own.",
+                "type": "object",
+                "properties": _properties(RULES),
                 "additionalProperties": False,
             },
             "order": _order(),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.audits.join_k import Known
 from sqlmicro.options import common
 from sqlmicro.options.common import JobOptions, MethodOptions, PublishSettings
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.options.params import Parameter, carried, filled, parameters, take
+from sqlmicro.options.params import Param, Parameter, carried, filled, parameters, take
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
 
@@ -24,6 +24,31 @@ FILE_OPTIONS = parameters(common.FileOptions)
 TABLE_OPTIONS = parameters(common.JobTableOptions)
 """What a job says of its table."""
 JOB_OPTIONS = parameters(JobOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOptions:
+    """What `[rules]` of a job file says, of every `[[table]]` that has no step of its own."""
+
+    rows: Annotated[str, Param("Method of a table whose rows are persons.", metavar="METHOD")] = "safe"
+    persons: Annotated[str, Param("Method of a table with several rows of a person.", metavar="METHOD")] = "mdav"
+    k: Annotated[int, Param("k of these methods, and of the gate of every table.", min=2)] = 3
+    rest: Annotated[Literal["keep", "drop"] | None, Param("What becomes of columns that no option names.")] = "drop"
+    overwrite: Annotated[bool, Param("Replace the release of the last run.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuledColumns:
+    """What a `[[table]]` says of its columns, where `[rules]` say the rest."""
+
+    columns: Annotated[tuple[str, ...], Param("With [rules]: the columns to anonymize.", metavar="A,B")]
+    nominal: Annotated[
+        tuple[str, ...], Param("With [rules]: columns of codes, of which no means are taken.", metavar="A,B")
+    ] = ()
+
+
+RULES = parameters(RuleOptions)
+RULED_COLUMNS = parameters(RuledColumns)
 STEP_OPTIONS = (*parameters(common.StepColumns), *parameters(common.NullsOption))
 TABLE_STEPS = ("register", "profile")
 COMMANDS = (*TABLE_STEPS, "audit")
