@@ -146,13 +146,8 @@ class NumberedSides:
         """
         import numpy as np
 
-        key = numbered([self.values[column] for column in known])
-        there, keys = self.before > 0, int(key.max(initial=-1)) + 1
-        persons = np.bincount(key[there], self.before[there], keys)
-        if len(np.unique(self.whose[there])) > 1:
-            pairs = np.unique(np.stack([key[there], self.whose[there]]), axis=1)[0]
-            persons = np.bincount(pairs, minlength=keys)
-        alone = (persons == 1) & (np.bincount(key, self.after, keys) > 0)
+        key, persons, shown = self._sides_of(known)
+        there, alone = self.before > 0, (persons == 1) & shown
         ends = []
         for side in (self.after > 0, there):
             rows = np.flatnonzero(side & alone[key])
@@ -161,10 +156,35 @@ class NumberedSides:
             values = self.values[:, rows]
             ends += [extreme.reduceat(values, first, axis=1) if len(rows) else values
                      for extreme in (np.minimum, np.maximum)]  # fmt: skip
-        shown, shown_too, own, own_too = ends
-        guessed = (shown == shown_too) & (own == own_too)
+        one, other, own, own_too = ends
+        guessed = (one == other) & (own == own_too)
         guessed[list(known)] = False
-        return guessed.sum(axis=1), (guessed & (shown == own)).sum(axis=1)
+        return guessed.sum(axis=1), (guessed & (one == own)).sum(axis=1)
+
+    def inventions(self, known: Sequence[int], k: int) -> tuple[int, int]:
+        """Return how many combinations of the known columns are shown that fewer than k have, and how many nobody has.
+
+        >>> import numpy as np
+        >>> side = NumberedSides(
+        ...     np.array([1, 2, 0, 0]), np.array([0, 0, 3, 2]), np.zeros(4), np.array([[0, 1, 0, 2], [5, 6, 5, 6]])
+        ... )
+        >>> side.inventions([0], 3), side.inventions([1], 2)
+        ((2, 1), (1, 0))
+        """
+        _, persons, shown = self._sides_of(known)
+        return int((shown & (persons < k)).sum()), int((shown & (persons == 0)).sum())
+
+    def _sides_of(self, known: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the number of what is known of every combination; of each number its persons, and if it is shown."""
+        import numpy as np
+
+        key = numbered([self.values[column] for column in known])
+        there, keys = self.before > 0, int(key.max(initial=-1)) + 1
+        persons = np.bincount(key[there], self.before[there], keys)
+        if self.whose[there].any():
+            pairs = np.unique(np.stack([key[there], self.whose[there]]), axis=1)[0]
+            persons = np.bincount(pairs, minlength=keys)
+        return key, persons, np.bincount(key, self.after, keys) > 0
 
 
 _FEWEST_KNOWN = 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from sqlmicro.options.params import Param
 _SOURCE = "sqlmicro; see `sqlmicro help safe`"
 _SIDES = ("audit/records.sql", "audit/cells.sql", "audit/person_records.sql", "audit/foreign_values.sql")
 _IN_SQL = 12
-"""Of more columns guesses are counted from arrays."""
+"""Of more columns combinations and guesses are counted from arrays."""
 _TOLD_FROM = 10
 """Of fewer rare combinations, or guesses, what leaves with a release tells nothing."""
 KnownColumns = Annotated[
@@ -170,7 +170,7 @@ class _Sides:
     at_least=True,
     on_request=True,
     source=_SOURCE,
-    templates=(*_SIDES, "audit/invented.sql", "audit/invented_by_set.sql"),
+    templates=(*_SIDES, "audit/invented.sql", "audit/invented_by_set.sql", "audit/numbered_sides.sql"),
 )
 def invented(
     audited: AuditedRelease,
@@ -197,13 +197,14 @@ def invented(
     -----
     It is measured over the quasi-identifiers that are released with original values: those whose values all occur in
     the original. Where the original says whose its records are, it counts persons. NULL is a value of its own. One
-    GROUP BY of the combinations of both tables per set, a hundred sets at a time.
+    GROUP BY of the combinations of both tables per set, a hundred sets at a time; of more than 12 columns from arrays.
     """
     sides = _sides(audited)
     k = rare or _smallest(sides)
     row = sides.warehouse.record("audit/invented.sql", **sides.params, columns=sides.columns, k=k)
     counts = {name: int(number) for name, number in row.items()}
-    by_known = [_inventions(sides, known, k) for known in sizes(len(sides.columns), known_columns)]
+    numbered = _numbered(audited, sides)
+    by_known = [_inventions(sides, numbered, known, k) for known in sizes(len(sides.columns), known_columns)]
     detail = Inventions(
         k, counts["rare"], counts["invented"], counts["exactly"], counts["exactly_invented"], counts["uniques"],
         counts["uniques_shown"], by_known,
@@ -213,23 +214,36 @@ def invented(
     return Found(share, tuple(column.name for column in sides.columns), detail)
 
 
-def _inventions(sides: _Sides, known: int, k: int) -> KnownInventions:
+def _inventions(sides: _Sides, numbered: NumberedSides | None, known: int, k: int) -> KnownInventions:
     """Count the rare combinations of the sets of so many columns."""
     found = KnownSets.of(sides.columns, known)
     rare = made = below = 0
     least: float | None = None
     worst: tuple[Column, ...] = ()
+    counts = _inventions_of_many(numbered, sides, found, k) if numbered else _inventions_of(sides, found, k)
+    for one, shown, new in counts:
+        rare, made, below = rare + shown, made + new, below + (2 * new < shown)
+        if shown and (least is None or new / shown < least):
+            least, worst = new / shown, one
+    names = [column.name for column in worst]
+    return KnownInventions(known, found.there, len(found.drawn), rare, made, below, least, names)
+
+
+def _inventions_of(sides: _Sides, found: KnownSets, k: int) -> Iterator[tuple[tuple[Column, ...], int, int]]:
     for used, sets in found.batches():
         by_number = {number_of(one, used): one for one in sets}
         for grouped, shown, new in sides.warehouse.rows(
             "audit/invented_by_set.sql", **sides.by_person, columns=used, sets=sets, k=k
         ):
-            rare, made, below = rare + shown, made + new, below + (2 * new < shown)
-            if shown and (least is None or new / shown < least):
-                least, worst = new / shown, by_number[int(grouped)]
-    return KnownInventions(
-        known, found.there, len(found.drawn), int(rare), int(made), int(below), least, [one.name for one in worst]
-    )
+            yield by_number[int(grouped)], int(shown), int(new)
+
+
+def _inventions_of_many(
+    numbered: NumberedSides, sides: _Sides, found: KnownSets, k: int
+) -> Iterator[tuple[tuple[Column, ...], int, int]]:
+    place = {column: number for number, column in enumerate(sides.columns)}
+    for one in found.drawn:
+        yield one, *numbered.inventions([place[column] for column in one], k)
 
 
 @audit(
@@ -262,8 +276,7 @@ def inference(
     if len(sides.columns) < 2:
         raise NothingToMeasure("audit, --quasi", "inference needs two columns released with original values", "fewer")
     by_column: dict[Column, list[KnownGuesses]] = {column: [] for column in sides.columns}
-    many = len(sides.columns) > _IN_SQL
-    numbered = NumberedSides.of(sides.warehouse, sides.columns, sides.by_person) if many else None
+    numbered = _numbered(audited, sides)
     for known in sizes(len(sides.columns) - 1, known_columns):
         counted = _guesses_of_many(numbered, sides.columns, known) if numbered else _guesses(sides, known)
         for column, guesses in counted.items():
@@ -302,6 +315,16 @@ def _guesses_of_many(side: NumberedSides, columns: Sequence[Column], known: int)
         for counts, more in zip((made, right), side.guesses([place[column] for column in one]), strict=True):
             counts[:] = [count + int(plus) for count, plus in zip(counts, more, strict=True)]
     return {column: KnownGuesses(known, made[j], right[j]) for column, j in place.items()}
+
+
+def _numbered(audited: AuditedRelease, sides: _Sides) -> NumberedSides | None:
+    """Return the combinations of both sides as arrays, where there are many columns."""
+    if len(sides.columns) <= _IN_SQL:
+        return None
+    found: NumberedSides = audited.once(
+        "numbered sides", lambda: NumberedSides.of(sides.warehouse, sides.columns, sides.by_person)
+    )
+    return found
 
 
 def _smallest(sides: _Sides) -> int:

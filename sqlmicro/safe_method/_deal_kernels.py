@@ -296,14 +296,69 @@ def exchange(deal, seats, trial, nothing, whole_share, tries, hot, cold, rng):
     return made
 
 
+@internal(fastmath=True, _nrt=False)
+def _cost_of_shift(deal, seats, trial, g, j, product):
+    """Write by how much the amounts of a group grow that column j has part in; return by how much they cost more."""
+    P, size, up, cost = deal.x.shape[1], float(deal.size[g]), trial.up[0], 0.0
+    before, after = seats.shown[g, j] - deal.shift[j], trial.shown[0, j] - deal.shift[j]
+    up[j] = size * deal.scale[j] * (trial.shown[0, j] - seats.shown[g, j])
+    for other in range(P):
+        if product[j, other] >= 0:
+            scale, beside = deal.scale[j] * deal.scale[other], seats.shown[g, other] - deal.shift[other]
+            grows = after * after - before * before if other == j else after * beside - before * beside
+            up[product[j, other]] = size * scale * grows
+    trial.band[0, 0, j], trial.band[0, 1, j] = _band(deal, j, seats.shown[g, j]), _band(deal, j, trial.shown[0, j])
+    one, two = trial.band[0, 0, j], trial.band[0, 1, j]
+    for t in range(deal.cell.shape[1]):
+        c, in_cell = deal.cell[g, t], 0.0
+        if deal.amounts[t]:
+            off = seats.off[c, j]
+            in_cell += deal.weight[t] * deal.prices[SUM] * (_penalty(off + up[j]) - _penalty(off))
+        if deal.amounts[t] > P:
+            for other in range(P):
+                r = product[j, other]
+                if r >= 0:
+                    off = seats.off[c, r]
+                    in_cell += deal.moment[t] * deal.prices[MOMENT] * (_penalty(off + up[r]) - _penalty(off))
+        per = deal.per_error[c, j]
+        if per > 0:
+            off = seats.off_means[c, j]
+            in_cell += deal.prices[MEAN] * (_above((off + up[j]) * per) - _above(off * per))
+        if one != two:
+            gone, come = float(seats.off_bands[c, j, one]), float(seats.off_bands[c, j, two])
+            by_band = _penalty(gone - size) - _penalty(gone) + _penalty(come + size) - _penalty(come)
+            in_cell += deal.weight[t] * deal.prices[BAND] * by_band
+        cost += in_cell
+    return cost
+
+
+@internal(fastmath=True, _nrt=False)
+def _count_shift(deal, seats, trial, g, j, product):
+    """Count the amounts that column j of a group has part in, and its bands, as they become."""
+    P, up = deal.x.shape[1], trial.up[0]
+    for t in range(deal.cell.shape[1]):
+        c = deal.cell[g, t]
+        if deal.amounts[t]:
+            seats.off[c, j] += up[j]
+        if deal.amounts[t] > P:
+            for other in range(P):
+                if product[j, other] >= 0:
+                    seats.off[c, product[j, other]] += up[product[j, other]]
+        seats.off_means[c, j] += up[j]
+        if trial.band[0, 0, j] != trial.band[0, 1, j]:
+            seats.off_bands[c, j, trial.band[0, 0, j]] -= deal.size[g]
+            seats.off_bands[c, j, trial.band[0, 1, j]] += deal.size[g]
+
+
 @njit(cache=True, fastmath=True, nogil=True, _nrt=False)
-def shift(deal, seats, trial, nothing, low, high, tries, hot, cold, rng):
+def shift(deal, seats, trial, product, low, high, tries, hot, cold, rng):
     """Propose other numbers for a group to show, between `low` and `high` (G, columns); return how many were taken.
 
-    What is lost is the squared distance from the mean of its records. `nothing` are R zeros.
+    What is lost is the squared distance from the mean of its records. `product` (P, P) is which amount two columns are
+    multiplied for, -1 for none.
     """
     made, temperature = 0, hot
-    P, columns = deal.x.shape[1], low.shape[1]
+    columns = low.shape[1]
     for number in range(tries):
         if number % 256 == 0:
             temperature = hot * (cold / hot) ** (number / tries)
@@ -317,22 +372,14 @@ def shift(deal, seats, trial, nothing, low, high, tries, hot, cold, rng):
         after = min(high[g, j], max(low[g, j], before + (step if rng.random() < 0.5 else -step)))
         if after == before:
             continue
-        for other in range(P):
-            trial.shown[0, other] = seats.shown[g, other]
         trial.shown[0, j] = after
         mean = float(seats.sums[g, j]) / deal.size[g]
         more = (after - mean) ** 2 - (before - mean) ** 2
         cost = deal.prices[LOSS] * deal.size[g] * deal.scale[j] ** 2 * more
         allowance = -temperature * np.log(1.0 - rng.random())
-        moved = _amounts(deal, seats, trial, g, 0)
-        for t in range(deal.cell.shape[1]):
-            cost += _cost_in_cell(deal, seats, t, deal.cell[g, t], trial.up[0], nothing)
-            if moved:
-                by_band = _cost_of_bands(deal, seats, trial, g, 0, deal.cell[g, t])
-                cost += deal.weight[t] * deal.prices[BAND] * by_band
-        if cost > allowance:
+        if cost + _cost_of_shift(deal, seats, trial, g, j, product) > allowance:
             continue
-        _count(deal, seats, trial, g, 0, moved)
+        _count_shift(deal, seats, trial, g, j, product)
         seats.shown[g, j] = after
         made += 1
     return made

@@ -180,7 +180,9 @@ def _moved(
     moment[0] = _WHOLE_FILE
     tries = min(_MOST_SHIFTS, _SHIFTS * means.size)
     deal = deal._replace(moment=moment)
-    shift(deal, seats, trial, np.zeros(seats.off.shape[1]), low, high, tries, _WARM, _COLD, rng)
+    product = np.full((deal.x.shape[1],) * 2, -1)
+    product[deal.left, deal.right] = product[deal.right, deal.left] = deal.x.shape[1] + np.arange(len(deal.left))
+    shift(deal, seats, trial, product, low, high, tries, _WARM, _COLD, rng)
     changed = seats.shown[:, :movable] != means
     found = np.where(changed, seats.shown[:, :movable] - exact, 0.0)
     units: np.ndarray = np.array(numbers.unit[:movable])

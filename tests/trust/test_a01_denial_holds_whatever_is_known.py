@@ -97,8 +97,13 @@ def invented(db: str, **options: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("in_sql", [12, 0])
 @pytest.mark.parametrize("persons", [False, True])
-def test_the_audit_counts_what_is_invented_of_every_set_of_columns(sides: Callable[..., str], persons: bool) -> None:
+def test_the_audit_counts_what_is_invented_of_every_set_of_columns(
+    sides: Callable[..., str], persons: bool, in_sql: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By statements, and from arrays as of many columns."""
+    monkeypatch.setattr("sqlmicro.audits.deniable._IN_SQL", in_sql)
     original = made(1, 150)
     released = changed(original, 1)
     rng = np.random.default_rng(0)
