@@ -123,3 +123,18 @@ def test_the_table_of_methods_is_what_is_measured(data_folder: Path) -> None:
         return [line.rsplit("|", 2)[0] for line in lines]  # all but the seconds
 
     assert figures(shown) == figures(done.stdout.splitlines())
+
+
+ALIKE = (
+    ("audit", "check", "attack", "report"), ("profile", "scan"), ("explain", "plan"), ("ledger", "series"),
+)  # fmt: skip
+"""Commands that do what sounds alike."""
+
+
+@pytest.mark.parametrize("names", ALIKE, ids=" ".join)
+def test_each_of_what_sounds_alike_says_when_to_take_which(names: tuple[str, ...]) -> None:
+    for name in names:
+        said = " ".join(verbs()[name].text.split())
+        assert f"Take `{name}` " in said, f"{name} says when to take it"
+        assert all(f"`{other}`" in said for other in names), f"{name} names the others"
+    assert "Take `schema` " in verbs()["schema"].text and "`init`" in verbs()["schema"].text

@@ -163,3 +163,9 @@ min_k = 2
     path.write_text(text.replace("min_k = 2", 'min_k = 2\n[[step]]\ndo = "profile"'), encoding="utf-8")
     with pytest.raises(sqlmicro.JobError, match="come first"):
         sqlmicro.run(str(path))
+
+
+def test_an_empty_file_is_told_how_to_begin(tmp_path):
+    (tmp_path / "job.toml").write_text("# nothing yet\n")
+    with pytest.raises(sqlmicro.JobError, match="an empty file"):
+        sqlmicro.run(str(tmp_path / "job.toml"))

@@ -193,3 +193,20 @@ def test_the_next_command_counts_persons(tmp_path: Path) -> None:
     )
     assert found["persons"]["columns"] == ["patient_id"]
     assert text.splitlines()[-1] == "next  sqlmicro safe --db w.duckdb --table t --person patient_id"
+
+
+@pytest.mark.parametrize(
+    ("columns", "more"),
+    [
+        (["age", "sampling_weight"], ""),
+        (["age", "sampling_weight", "household_weights"], " --weights sampling_weight --drop household_weights"),
+        (["age", "weight"], " --drop weight"),
+    ],
+)
+def test_the_next_command_is_not_refused_for_weights(tmp_path: Path, columns: list[str], more: str) -> None:
+    rows = [",".join(str(20 + row * (at + 3) % 11) for at in range(len(columns))) for row in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *rows]) + "\n")
+    said = run("register", "t.csv", "--db", "w.duckdb", "--table", "t", cwd=tmp_path).stdout.splitlines()[-1]
+    assert said == f"next  sqlmicro safe --db w.duckdb --table t{more}"
+    done = run(*said.split()[2:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

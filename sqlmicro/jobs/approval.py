@@ -211,6 +211,7 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
     """Show what a policy will do, compared with what was applied last, and write a plan that can be signed off.
 
     While a new column, table or view, or a changed type, is not decided, no plan is written and the exit code is 1.
+    Take `plan` before every night whose tables may have changed; take `explain` to read in words what a policy does.
     """
 
     path = Path(options.policy)

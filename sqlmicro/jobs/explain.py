@@ -63,7 +63,11 @@ class Known:
 
 
 def explain_values(options: ExplainOptions, progress: Progress) -> Explanation:
-    """Say in a paragraph what a job file will do; nothing is run."""
+    """Say in a paragraph what a job file will do; nothing is run.
+
+    Take `explain` to read what becomes of every table and column; take `plan` to see what differs from the last time,
+    and to have a policy signed off.
+    """
     jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]

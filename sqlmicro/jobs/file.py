@@ -117,6 +117,9 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
 def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
     """Return the jobs of what a job file says."""
     given = {name: value for name, value in overrides.items() if value not in (None, ())}
+    if not content:
+        do = "Draft one with: sqlmicro init --table NAME; of a whole warehouse with: sqlmicro scan"
+        raise JobError(path, "must say what is to be done", "an empty file", do)
     if not isinstance(content.get(TABLE), list):
         if "key" in content:
             raise JobError(path, "a [[key]] joins tables, of which each is a [[table]]", "one table")

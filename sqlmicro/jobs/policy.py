@@ -163,7 +163,10 @@ def _direct(profile: ColumnProfile) -> bool:
 
 
 def scan_values(options: ScanOptions, progress: Progress) -> Policy:
-    """Propose a policy for all tables: the role of every column with the evidence, keys, what each release would do."""
+    """Propose a policy for all tables of a warehouse: which are released, the role of every column, keys, k.
+
+    Take `scan` for a whole warehouse, and `profile` for one table, with the reasons.
+    """
 
     found = scanned(options, progress)
     if not found.released:

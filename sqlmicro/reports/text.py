@@ -22,6 +22,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqlmicro.database.column_names import is_sampling_weight, is_weight
 from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.results import (
     Compiled,
@@ -122,8 +123,22 @@ def registered(report: RegisterReport) -> str:
         lines.append(textwrap.fill(f"rows: {who.told}", width(), subsequent_indent="      ", break_on_hyphens=False))
     if who is None or not who.others:
         of = ["--person", ",".join(who.columns)] if who is not None else []
+        of += _of_weights(report, alone=who is None)
         lines.append("next  " + shlex.join(["sqlmicro", "safe", "--db", report.db, "--table", report.table, *of]))
     return "\n".join(lines)
+
+
+def _of_weights(report: RegisterReport, *, alone: bool) -> list[str]:
+    """Return what the next command must say of weights: `safe` takes one whose name says that it is of sampling."""
+    found = [
+        name for name, kind in zip(report.columns, report.types, strict=False)
+        if is_weight(name) and kind.startswith(("DOUBLE", "FLOAT", "DECIMAL", "BIGINT", "INTEGER", "SMALLINT"))
+    ]  # fmt: skip
+    of_sampling = [name for name in found if is_sampling_weight(name)][: int(alone)]
+    if found == of_sampling:
+        return []
+    others = [name for name in found if name not in of_sampling]
+    return [*(["--weights", *of_sampling] if of_sampling else []), "--drop", ",".join(others)]
 
 
 def profile(report: ProfileReport) -> str:

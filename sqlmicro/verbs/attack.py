@@ -46,6 +46,9 @@ from sqlmicro.verbs.rehearsal import rehearsed
 def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
     """Attack a release with its original in hand, and measure how far each attack gets.
 
+    Take `attack` to try what an intruder would, `audit` to count classes and losses, `check` to do
+    that for a policy, and `report` for both on a page.
+
     Every rate comes with its interval at 95 % and with what chance alone would give. Without --match nobody can tell
     whether an attacker is right: then the true record is assumed to be among those that an attack ends with.
     """

@@ -72,6 +72,9 @@ class AuditOptions(
 def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
+    Take `audit` to measure what you name of one table, `check` for all releases of a policy, `attack` to see what
+    somebody with the original gets, and `report` for a page that somebody signs.
+
     The table is read, never changed. If this database has recorded it as a release, the results are then added to
     sqlmicro.audits, provided that the file can be written to.
 

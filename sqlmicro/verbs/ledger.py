@@ -45,6 +45,7 @@ def ledger_values(options: LedgerOptions, progress: Progress) -> Ledger:
 
     A table is out as long as it is there, a file for ever. What is out, every later release of the same people is
     measured with. Who withdraws a release says that nobody has a copy of it: nothing can check that.
+    Take `ledger` for what is out; take `series` for what is remembered of the people of a nightly series.
     """
     where = ledger_file.recorded(options.database, options.ledger, "ledger", options.attach)
     withdraws = options.action == "withdraw"
@@ -104,7 +105,8 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
 
     What a series remembers says who is in which class, by keyed hashes of the row key. It is erased for good by
     `forget`: the next night then needs --epoch. With --row-key-value it is erased of one person who has left, and the
-    series goes on. The releases and their entries in the ledger stay.
+    series goes on. The releases and their entries in the ledger stay. Take `series` to forget a nightly series, or
+    somebody in it; take `ledger` to see or withdraw releases.
     """
     where = ledger_file.recorded(options.database, options.ledger, "series", options.attach)
     forgets = options.action == "forget"

@@ -42,7 +42,8 @@ def is_policy(text: str) -> bool:
 def check_values(options: CheckOptions, progress: Progress) -> OverPolicy:
     """Measure again what every release of a policy promises, on what is there now; the worst decides the exit code.
 
-    Nothing is written. It is `audit` for a policy, which knows what to hold each release to. `report` also attacks.
+    Nothing is written. Take `check` after a night: the policy knows what to hold each release to. Take `audit` to say
+    that yourself for one table, `attack` to try an attack on one, and `report` for a page on each, attacks included.
     """
     return each(
         options.policy, progress, "hold what was promised", lambda job, name: _checked(job, name, progress),

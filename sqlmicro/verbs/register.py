@@ -231,8 +231,10 @@ class ProfileOptions(SourceOptions, RegionOption, MachineOptions, ReaderOptions)
 
 
 def profile_values(options: ProfileOptions, progress: Progress) -> ProfileReport:
-    """Describe a table's columns and propose a scale and a role for each."""
+    """Describe a table's columns and propose a scale and a role for each.
 
+    Take `profile` for one table, with the reasons; take `scan` for a policy of all tables of a warehouse.
+    """
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)

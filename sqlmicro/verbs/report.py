@@ -46,7 +46,8 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts | OverPol
     """Report on a release for those who decide: what was promised and found, as one HTML page or as text.
 
     Of a policy one page for every release. The database is read, never changed. A report holds aggregates of at least
-    k records.
+    k records. Take `report` to have a release signed: it audits and attacks. Take `audit` or `attack` for figures
+    alone, and `check` for all releases of a policy in one table.
     """
     if bool(options.policy) == bool(options.release):
         got = "both" if options.release else "neither"

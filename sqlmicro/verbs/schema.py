@@ -31,7 +31,8 @@ class SchemaOptions:
 def schema_values(verbs: Mapping[str, Verb[Any]], options: SchemaOptions, progress: Progress) -> SchemaReport:
     """Print the JSON Schema of job files, for editors and for checking a file without its data.
 
-    Or that of reports, of recodings, or of certificates.
+    Or that of reports, of recodings, or of certificates. Take `schema` for an editor, `init` or `scan` to have a job
+    file drafted, and `explain` to read what one does.
     """
     if options.report + options.recoding + options.certificate > 1:
         raise ParameterError("schema", "is of reports, of recodings or of certificates", "more than one of them")
