@@ -26,6 +26,7 @@ from sqlmicro.options.guarantees import KEY_LIMITS
 from sqlmicro.pipeline import Run
 from sqlmicro.safe_method import means
 from sqlmicro.safe_method.deniable import MAX_INFERENCE
+from sqlmicro.system import sentences
 from sqlmicro.work import Claim
 
 _WHERE = "guarantees"
@@ -137,11 +138,10 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
             run.log.notes += [f"{of}deniable: {said}" for said in detail.told]
         elif isinstance(detail, Guesses) and (row.value or 0) > max(MAX_INFERENCE, detail.commonest):
             guessed = f"{row.value:.1%} of {detail.guesses:,} guesses from {number_of(detail.known, 'known column')}"
-            open_ones += [f"{name} ({guessed} are right)" for name in row.columns]
+            open_ones += [(row.value or 0, f"{name} ({guessed} are right)") for name in row.columns]
     if open_ones:
-        run.log.notes.append(
-            f"warning: {of}not deniable for somebody who knows other columns of a person: {', '.join(open_ones)}"
-        )
+        worst = sentences.names((said for _, said in sorted(open_ones, key=lambda one: -one[0])), 5)
+        run.log.notes.append(f"warning: {of}not deniable for somebody who knows other columns of a person: {worst}")
     return rows
 
 

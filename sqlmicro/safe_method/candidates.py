@@ -16,6 +16,7 @@ from sqlmicro.safe_method.means import ShiftedMeans, SubgroupMeans, measure, tot
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.summary import Summary
 from sqlmicro.system.reporting import INLINE, named
+from sqlmicro.system.sentences import names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,7 +143,7 @@ class Candidate:
     @property
     def disclosure(self) -> str:
         """What is known of the original from a combination of values that is released."""
-        own = ", ".join(column.name for column in self.own)
+        own = names((column.name for column in self.own), 5)
         if self.denied and own:
             return (
                 f"a released combination of {own} may be invented: a count near k may stand for an original 0, 1 or 2"

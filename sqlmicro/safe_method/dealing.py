@@ -180,9 +180,7 @@ def _moved(
     moment[0] = _WHOLE_FILE
     tries = min(_MOST_SHIFTS, _SHIFTS * means.size)
     deal = deal._replace(moment=moment)
-    product = np.full((deal.x.shape[1],) * 2, -1)
-    product[deal.left, deal.right] = product[deal.right, deal.left] = deal.x.shape[1] + np.arange(len(deal.left))
-    shift(deal, seats, trial, product, low, high, tries, _WARM, _COLD, rng)
+    shift(deal, seats, trial, _products(deal), low, high, tries, _WARM, _COLD, rng)
     changed = seats.shown[:, :movable] != means
     found = np.where(changed, seats.shown[:, :movable] - exact, 0.0)
     units: np.ndarray = np.array(numbers.unit[:movable])
@@ -257,6 +255,15 @@ def tight_start(z: np.ndarray, groups: Groups, rng: np.random.Generator) -> np.n
     label = np.empty(n, dtype=np.int64)
     label[order] = np.repeat(turn, size[turn])
     return label
+
+
+def _products(deal: Deal) -> np.ndarray:
+    """Return which amount two columns are multiplied for, -1 for none (P, P)."""
+    import numpy as np
+
+    found = np.full((deal.x.shape[1],) * 2, -1)
+    found[deal.left, deal.right] = found[deal.right, deal.left] = deal.x.shape[1] + np.arange(len(deal.left))
+    return found
 
 
 def _trial(deal: Deal) -> Trial:

@@ -11,6 +11,7 @@ from sqlmicro.safe_method.means import ShiftedMeans
 
 LEAST_KEPT = 0.75
 """A column that keeps less of its standard deviation is warned of."""
+_TOLD = 5  # columns, those that keep least
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,17 @@ def warnings(kept: Mapping[str, float], advice: str) -> list[str]:
 
     >>> warnings({"age": 0.98, "income": 0.41}, "Try another k.")
     ['warning: income keeps 41 % of its standard deviation. Try another k.']
+    >>> warnings({name: 0.5 for name in "abcdefg"}, "Try another k.")[0][-80:]
+    ' e keeps 50 % of their standard deviation, 2 more less than 75 %. Try another k.'
     """
     poor = {name: share for name, share in kept.items() if share < LEAST_KEPT}
     if not poor:
         return []
-    some = ", ".join(f"{name} keeps {100 * share:.0f} %" for name, share in poor.items())
+    worst = sorted(poor, key=poor.__getitem__)[:_TOLD]
+    some = ", ".join(f"{name} keeps {100 * poor[name]:.0f} %" for name in worst)
     whose = "its" if len(poor) == 1 else "their"
-    return [f"warning: {some} of {whose} standard deviation. {advice}"]
+    rest = f", {len(poor) - _TOLD} more less than {100 * LEAST_KEPT:.0f} %" if len(poor) > _TOLD else ""
+    return [f"warning: {some} of {whose} standard deviation{rest}. {advice}"]
 
 
 def _tables(orders: Mapping[str, Deviations], unit: str) -> str:

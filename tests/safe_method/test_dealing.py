@@ -159,11 +159,11 @@ def test_one_shift_of_a_number_at_a_time_never_costs_more_in_plain_python() -> N
     numbers, codes, groups = _problem(90, seed=5)
     rng = np.random.default_rng(2)
     deal, seats, _ = make_deal(numbers, codes, groups, None, (), PRICES, rng)
-    trial, nothing = dealing._trial(deal), np.zeros(seats.off.shape[1])
+    trial, product = dealing._trial(deal), dealing._products(deal)
     low, high = _range(numbers, groups.label, 2)
     before, made = _naive_cost(numbers, codes, groups, groups.label.tolist()), 0
     for _ in range(150):
-        if shift(deal, seats, trial, nothing, low, high, 1, 1e-9, 1e-9, rng):
+        if shift(deal, seats, trial, product, low, high, 1, 1e-9, 1e-9, rng):
             after = _naive_cost(numbers, codes, groups, groups.label.tolist(), seats.shown)
             assert after <= before + 1e-6
             before, made = after, made + 1
