@@ -43,6 +43,7 @@ _OWN: dict[str, Load] = {
     "check": lambda: late("sqlmicro.verbs.over_policy", "CheckOptions", "check_values"),
     "certify": lambda: late("sqlmicro.verbs.certify", "CertifyOptions", "certify_values"),
     "verify": lambda: late("sqlmicro.verbs.certify", "VerifyOptions", "verify_values"),
+    "decrypt": lambda: late("sqlmicro.mask.encrypt", "DecryptOptions", "decrypt_values"),
     "series": lambda: late("sqlmicro.verbs.ledger", "SeriesVerbOptions", "series_values"),
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
     "publish-draft": _knowing_all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -345,7 +344,7 @@ class Work:
             must = "an epoch of a series has one key: by another one everybody would come anew"
             do = "Give the key it began with, or begin a new --epoch"
             raise InputError(f"{self.where}, key", must, "another", do)
-        return hmac.digest(secret.value, f"sqlmicro epoch {self.draws.nights.epoch}".encode(), "sha256")
+        return secret.of_epoch(self.draws.nights.epoch)
 
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""

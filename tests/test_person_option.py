@@ -26,6 +26,7 @@ SETTINGS = {
     "partial": {"columns": ["ward"], "keep_first": 1},
     "pram": {"columns": ["ward"], "keep_probability": 0.8},
     "pseudonymise": {"columns": ["patient"]},
+    "encrypt": {"columns": ["patient"], "alphabet": "lower"},
     "fake": {"columns": ["patient"], "kind": ["login"]},
     "swap": {"percent": 5},
     "sample": {"columns": None, "fraction": 0.5, "keep": ["age", INCOME, "ward", "day"]},
@@ -36,7 +37,7 @@ def visits(n=60, each=3, seed=1):
     """Return a table of visits with some records of nobody."""
     draw = random.Random(seed)
     return {
-        "patient": ("VARCHAR", [None if draw.random() < 0.05 else f"p{i // each}" for i in range(n)]),
+        "patient": ("VARCHAR", [None if draw.random() < 0.05 else f"p{i // each:04}" for i in range(n)]),
         "age": ("INTEGER", [20 + draw.randrange(50) for _ in range(n)]),
         INCOME: ("DOUBLE", [float(draw.randrange(500)) for _ in range(n)]),
         "ward": ("VARCHAR", [draw.choice("ABC") for _ in range(n)]),

@@ -19,7 +19,7 @@ from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.pipeline import PlannedStep, Run
 
-FOR_IDENTIFIERS = ("pseudonymise", "fake", "partial", "constant")
+FOR_IDENTIFIERS = ("pseudonymise", "encrypt", "fake", "partial", "constant")
 """The methods that are made for direct identifiers."""
 
 

@@ -38,7 +38,7 @@ from sqlmicro.system.secrets import Key
 
 FILES = "safe"
 """The method whose nights are files of combinations."""
-MASKS = ("noise", "pseudonymise", "fake", "pram", "top-code", "bottom-code", "partial", "constant", "sample")
+MASKS = ("noise", "pseudonymise", "encrypt", "fake", "pram", "top-code", "bottom-code", "partial", "constant", "sample")
 """The methods that give a person the same values in every night, or none, as long as hers are the same."""
 
 

@@ -4,6 +4,7 @@ MODULES = (
     "apply_recoding",
     "coding",
     "constant",
+    "encrypt",
     "fake",
     "generalize",
     "mondrian",

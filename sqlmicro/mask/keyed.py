@@ -36,13 +36,24 @@ def key_of(work: Work, key_file: str | None) -> bytes:
     """
     known = work.warehouse.secrets
     if key_file not in known:  # what is asked for, or comes through a pipe, is there once
-        secret = secrets.read(f"{work.where}, key_file", "key", VARIABLE, key_file)
-        if secret is None:
-            must, do = "a secret key is needed", f"Set {VARIABLE}, or give --key-file FILE"
-            raise ParameterError(f"{work.where}, key", must, "none", do)
-        known[key_file] = secret
+        known[key_file] = secret_of(work.where, key_file)
     work.outcome.account.key_fingerprint = known[key_file].fingerprint
     return work.epoch_key(known[key_file])
+
+
+def secret_of(where: str, key_file: str | None) -> secrets.Secret:
+    """Return the secret key; no message quotes it.
+
+    Raises
+    ------
+    ParameterError
+        When there is none, or it is too short.
+    """
+    secret = secrets.read(f"{where}, key_file", "key", VARIABLE, key_file)
+    if secret is None:
+        must, do = "a secret key is needed", f"Set {VARIABLE}, or give --key-file FILE"
+        raise ParameterError(f"{where}, key", must, "none", do)
+    return secret
 
 
 def refuse_inexact(work: Work) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, TypeVar
@@ -15,10 +16,9 @@ from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.missing.counted import number
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late
-from sqlmicro.safe_method import seats_by_cell
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.persons import dealt, least_records, least_size
-from sqlmicro.safe_method.seats_by_cell import Seats
+from sqlmicro.safe_method.persons_of_cells import read_by_cell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +39,18 @@ _FEW = 12  # rounds of each time that they are dealt
 _SURE = 3  # times that the records of such a class are dealt, until a size is taken for one at which all can be kept
 _REACH = 50
 _SLICE = 20_000
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Records with their group, what they are like, standardised, and what their groups must keep."""
+
+    row_id: np.ndarray
+    label: np.ndarray
+    X: np.ndarray
+    codes: np.ndarray
+    strata: np.ndarray
+    rules: Rules
 
 
 class MissedError(InputError):
@@ -196,13 +208,34 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     if not work.demand.more_than_k:
         return groups
     if cells.persons:
-        taken = seats_by_cell.short(work, cells, groups, k)
+        taken = _short(work, cells, groups, k)
         if taken is None:
             return groups
         seats = _exchanged(work, taken, groups)
         return work.run("safe/with_seats.sql", f"seated_of_{groups.table}", groups=groups, seats=seats)
     taken = _taken(work, cells, groups, k)
     return groups if taken.rules.only_k else _exchanged(work, taken, groups)
+
+
+def _short(work: Work, cells: Cells, groups: Name, k: int) -> Seats | None:
+    """Return the seats of the strata in which a group has fewer than k persons; None where all have them.
+
+    Where the records are not in one place, only those of these strata are read.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    by = work.warehouse.hand_over(cells.relation), cells.key
+    found = read_by_cell(work, *by, "safe/cells_of_short_groups.sql", groups=groups, k=k)["cell"]
+    if not len(found):
+        return None
+    wanted = np.flatnonzero(np.isin(cells.strata, np.unique(cells.strata[found])))
+    told = "filled with the cells of strata in which a class misses a person"
+    shown = work.load(pa.table({"cell": wanted}), f"wanted_of_{groups.table}", told)
+    seats = read_by_cell(work, *by, "safe/seats_of_cells.sql", groups=groups, wanted=shown)
+    cell, persons = seats["cell"], np.unique(seats["person"], return_inverse=True)[1].astype(np.int64)
+    X, codes = np.ascontiguousarray(cells.numbers[cell]), np.ascontiguousarray(cells.codes[cell])
+    return Seats(seats["row_id"], seats["label"], X, codes, cells.strata[cell], Rules(k, persons))
 
 
 def _taken(work: Work, cells: Cells, groups: Name, k: int) -> Seats:

@@ -727,6 +727,24 @@ class Verbs:
     ) -> Release:
         """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
 
+    def encrypt(
+        self,
+        table: Records,
+        *,
+        alphabet: Literal["digits", "hex", "upper", "lower", "mixed"] = ...,
+        key_file: str | None = ...,
+        columns: Names = ...,
+        person: Names = ...,
+        of_person: Names = ...,
+        household: Names = ...,
+        rows_are_persons: bool = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        draft: bool = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Encrypt numbers so that they keep their form: pseudonyms that whoever has the key turns back, by `decrypt`."""
+
     def fake(
         self,
         table: Records,

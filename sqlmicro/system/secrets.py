@@ -93,6 +93,10 @@ class Secret:
         """
         return _fingerprint(self.value)
 
+    def of_epoch(self, epoch: int) -> bytes:
+        """Return the key that an epoch of a series has in its place."""
+        return hmac.digest(self.value, f"sqlmicro epoch {epoch}".encode(), "sha256")
+
 
 @cache
 def _fingerprint(secret: bytes) -> str:

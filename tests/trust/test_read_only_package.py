@@ -196,6 +196,7 @@ OWN = (
     "top-code",
     "bottom-code",
     "constant",
+    "encrypt",
     "fake",
     "generalize",
     "partial",
