@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import Language, language, percent
@@ -23,6 +23,85 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     numeric: frozenset[int] = frozenset()
+    judged: Sequence[Judgement] = ()
+    """Of every row what its figure is worth: a last column, in colours."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a figure is worth: a word, and a colour where there is a threshold."""
+
+    word: str
+    colour: Literal["green", "amber", "red", ""] = ""
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """Up to where a figure is good, and up to where it is bearable; with `least`, from where."""
+
+    good: float
+    bearable: float
+    least: bool = False
+
+
+_RISK, _COUNT = _Thresholds(0.09, 1 / 3), _Thresholds(11, 3, least=True)
+THRESHOLDS = {
+    **dict.fromkeys(("prosecutor-risk", "journalist-risk", "individual-risk", "household-risk"), _RISK),
+    **dict.fromkeys(("k-anonymity", "k-map"), _COUNT),
+    "sample-uniques": _Thresholds(0, 0), "l-diversity": _Thresholds(2, 2, least=True),
+    "correlations": _Thresholds(0.1, 0.3), "means": _Thresholds(0.2, 0.5), "emd": _Thresholds(0.2, 0.5),
+    "regression": _Thresholds(1, 1.96), "information-loss": _Thresholds(_LITTLE, _MUCH),
+}  # fmt: skip
+"""By the audit. Of all others no threshold is known; `sources` says where these are from."""
+
+
+def sources() -> list[str]:
+    """Return where the thresholds are from."""
+    return [
+        say("Risks and class sizes: good up to 9 %, which is a class of 11 (European Medicines Agency, policy 0070, "
+            "and Health Canada); bearable up to one third, which is a class of 3 (El Emam 2013)."),
+        say("Records that are unique: none, since a class of one is no class. l-diversity: 2, since with 1 a class "
+            "tells the value."),
+        say("Correlations: 0.1 is a small and 0.3 a medium one. Means and Earth Mover's Distance: 0.2 standard "
+            "deviations are a small and 0.5 a medium difference (Cohen 1988)."),
+        say("Coefficients: 1 standard error; beyond 1.96 the 95 % interval of the original ends."),
+        say("Loss: 5 % and 20 %. These two are ours; no standard has any."),
+        say("Linkage and attacks: as risks; bad beyond what the promised k allows, one in k, or chance "
+            "where that is more."),
+    ]  # fmt: skip
+
+
+def judged(check: str, value: float | None) -> Judgement:
+    """Return what the value of an audit is worth, by its name.
+
+    >>> judged("means", 0.3).colour, judged("k-anonymity", 20).word, judged("pmse", 0.1).word
+    ('amber', 'good', 'no threshold is known')
+    """
+    limits = THRESHOLDS.get(check)
+    if value is None:
+        return Judgement("")
+    if limits is None:
+        return Judgement(say("no threshold is known"))
+    sign = -1 if limits.least else 1
+    if sign * value <= sign * limits.good:
+        return Judgement(say("good"), "green")
+    return (
+        Judgement(say("bearable"), "amber") if sign * value <= sign * limits.bearable
+        else Judgement(say("bad"), "red")
+    )  # fmt: skip
+
+
+def judged_attack(rate: float, low: float, chance: float, k: int) -> Judgement:
+    """Return what an attack is worth: bad beyond what the promised k allows (see `beats`), else as any risk is."""
+    if k and low > max(1 / k, chance):
+        return Judgement(say("bad"), "red")
+    found = judged("prosecutor-risk", rate)
+    return found if k or found.colour == "green" else Judgement(say("no threshold is known"))
+
+
+def judged_class(k: int, promised: int) -> Judgement:
+    """Return what the smallest class is worth: bad where it is smaller than was promised, else as any is."""
+    return Judgement(say("bad"), "red") if k < promised else judged("k-anonymity", k)
 
 
 @dataclass(frozen=True)
@@ -95,24 +174,44 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
         (
             say("Information loss"),
             say("unknown") if loss is None else percent(loss / 100),
-            join([lost, _loss_judged(loss)]),
+            join([lost, _loss_judged(loss), _worst_told(facts)]),
         ),
         linkage,
     ]
 
 
-def _promised(facts: Facts) -> int:
+def tile_colours(facts: Facts) -> list[str]:
+    """Return the colours of the three figures of the first screen; none where there is no threshold."""
+    k, loss, made = facts.verdict.k_released, facts.loss.il, facts.verdict.attack
+    most = lost_most(facts)
+    worst = max(most[1], loss or 0.0) if most else loss
+    return [
+        "" if k is None else judged_class(k, promised(facts)).colour,
+        judged("information-loss", worst).colour,
+        judged_attack(made.rate, made.low, made.chance, promised(facts)).colour if made else "",
+    ]
+
+
+def lost_most(facts: Facts) -> tuple[str, float] | None:
+    """Return the column that lost most, and how much in percent: of its variation, or of its values."""
+    lost = {name: loss for name, loss in facts.loss.by_column.items() if loss is not None}
+    lost |= {name: 100 * share for name, share in facts.loss.changed.items() if share is not None}
+    return max(lost.items(), key=lambda one: one[1], default=None)
+
+
+def promised(facts: Facts) -> int:
+    """Return the largest k that was promised, 0 where none was."""
     return max((promise.k for promise in facts.verdict.promised), default=0)
 
 
 def _class_judged(facts: Facts) -> str:
     """Say whether the smallest class is as large as was promised."""
-    k, promised = facts.verdict.k_released, _promised(facts)
-    if k is None or not promised:
+    k, least = facts.verdict.k_released, promised(facts)
+    if k is None or not least:
         return ""
-    if k >= promised:
-        return say("That is what was promised: {k:,} or more.", k=promised)
-    return say("That is fewer than was promised: {k:,}.", k=promised)
+    if k >= least:
+        return say("That is what was promised: {k:,} or more.", k=least)
+    return say("That is fewer than was promised: {k:,}.", k=least)
 
 
 def _loss_judged(loss: float | None) -> str:
@@ -126,15 +225,23 @@ def _loss_judged(loss: float | None) -> str:
     return say("That is much: see below which columns are still of use.")
 
 
+def _worst_told(facts: Facts) -> str:
+    """Say which column lost most."""
+    most = lost_most(facts)
+    if most is None:
+        return ""
+    return say("The column that lost most: {column}, {share}.", column=most[0], share=percent(most[1] / 100))
+
+
 def _attack_judged(facts: Facts) -> str:
     """Say whether the strongest attack gets further than the k that was promised allows."""
-    made, promised = facts.verdict.attack, _promised(facts)
-    if made is None or not promised:
+    made, k = facts.verdict.attack, promised(facts)
+    if made is None or not k:
         return ""
-    most = percent(max(1 / promised, made.chance))
-    if made.beats(promised):
-        return say("That is more than k = {k:,} allows: {most}.", k=promised, most=most)
-    return say("That is within what k = {k:,} allows: {most}.", k=promised, most=most)
+    most = percent(max(1 / k, made.chance))
+    if made.beats(k):
+        return say("That is more than k = {k:,} allows: {most}.", k=k, most=most)
+    return say("That is within what k = {k:,} allows: {most}.", k=k, most=most)
 
 
 def report(found: Facts) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from sqlmicro.reports import charts
-from sqlmicro.reports.content import Table, tiles, verdict
+from sqlmicro.reports.content import Table, tile_colours, tiles, verdict
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import language
 from sqlmicro.reports.sections import sections
@@ -48,7 +48,7 @@ def html(facts: Facts) -> str:
             about=about(facts),
             colour=facts.verdict.colour,
             verdict=verdict(facts),
-            tiles=tiles(facts),
+            tiles=[*zip(tiles(facts), tile_colours(facts), strict=True)],
             sections=sections(facts),
             version=packages.version("sqlmicro"),
             day=figure(date.fromisoformat(facts.made)),
@@ -78,8 +78,11 @@ def markdown(facts: Facts) -> str:
         return escaped(spoken.told(text))
 
     def table(found: Table) -> str:
-        rule = ["---:" if place in found.numeric else "---" for place in range(len(found.header))]
-        rows: list[Sequence[str]] = [[told(cell) for cell in row] for row in (found.header, *found.rows)]
+        header, words = [*found.header], [[one.word] for one in found.judged] or [[] for _ in found.rows]
+        header += [say("Judgement")] * bool(found.judged)
+        rule = ["---:" if place in found.numeric else "---" for place in range(len(header))]
+        whole = [header, *([*row, *word] for row, word in zip(found.rows, words, strict=True))]
+        rows: list[Sequence[str]] = [[told(cell) for cell in row] for row in whole]
         return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))
 
     words, sentence = verdict(facts)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmicro.reports import charts
 from sqlmicro.reports.charts import Bar
-from sqlmicro.reports.content import Block, Section, Table
+from sqlmicro.reports.content import Block, Section, Table, judged, judged_attack, judged_class, promised, sources
 from sqlmicro.reports.facts import AuditFacts, Facts
 from sqlmicro.reports.language import Language, number, percent
 from sqlmicro.reports.recorded import RecordedCheck
@@ -100,7 +100,9 @@ def attacks(facts: Facts) -> Section:
         )  # fmt: skip
 
     caption = say("How often each attack was right")
-    section.blocks.append(Block(text=text, chart=chart, table=Table(caption, header, rows, frozenset({1, 2, 3, 4}))))
+    worth = [judged_attack(a.rate, a.ci[0], a.chance, promised(facts)) for a in facts.attacks]
+    table = Table(caption, header, rows, frozenset({1, 2, 3, 4}), worth)
+    section.blocks.append(Block(text=text, chart=chart, table=table))
     return section
 
 
@@ -146,11 +148,19 @@ def _measure_of_loss(facts: Facts) -> str:
 def audits(facts: Facts) -> Section:
     """Return the section on what was measured, and what was recorded."""
     section = Section("audits", say("Audits"))
-    rows = [_audit(row, facts.quasi) for row in facts.audits if row.value is not None or row.threshold is not None]
+    made = [row for row in facts.audits if row.value is not None or row.threshold is not None]
+    rows = [_audit(row, facts.quasi) for row in made]
     if rows:
         header = [say("Audit"), say("Value"), say("Needed"), say("Result"), say("What it says"), say("Columns")]
-        table = Table(say("Measured on the release for this report"), header, rows, frozenset({1}))
+        k = promised(facts)
+        worth = [
+            judged_attack(row.value, row.value, 0.0, k) if row.check == "linkage" and row.value is not None
+            else judged_class(int(row.value), k) if row.check == "k-anonymity" and row.value is not None
+            else judged(row.check, row.value) for row in made
+        ]  # fmt: skip
+        table = Table(say("Measured on the release for this report"), header, rows, frozenset({1}), worth)
         section.blocks.append(Block(table=table))
+        section.blocks.append(Block(heading=say("Where the thresholds of the judgements are from"), items=sources()))
     recorded = [
         [_recorded(row.check), _count(row.value), figure(row.threshold, ",g"), result(row)]
         for row in facts.recorded_audits

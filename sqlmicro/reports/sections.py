@@ -22,7 +22,7 @@ from sqlmicro.reports import charts
 from sqlmicro.reports import risk_sections as risk
 from sqlmicro.reports.audit_text import NULLS
 from sqlmicro.reports.charts import Bar
-from sqlmicro.reports.content import Block, Section, Table
+from sqlmicro.reports.content import Block, Section, Table, judged
 from sqlmicro.reports.disclosure import MissingShare
 from sqlmicro.reports.distributions import ColumnFacts
 from sqlmicro.reports.facts import AuditFacts, Facts, Nothing
@@ -242,7 +242,8 @@ def criteria(facts: Facts) -> Section:
     ]  # fmt: skip
     said = [*(term(one.sentence) for one in found.all), term(found.membership.sentence)]
     rows = [_row(one) for one in found.all]
-    table = Table(say("What being in the table adds for an attacker"), header, rows, frozenset({1, 2, 3, 4}))
+    worth = [judged(one.name, one.risk) for one in found.all]
+    table = Table(say("What being in the table adds for an attacker"), header, rows, frozenset({1, 2, 3, 4}), worth)
     section.blocks.extend([Block(text=text, table=table), Block(items=said)])
     return section
 
@@ -289,9 +290,11 @@ def _overview(facts: Facts) -> Table:
     two, lacking = not facts.no_original, {one.column: one for one in facts.missing}
     shares_lost = {name: loss and loss / 100 for name, loss in facts.loss.by_column.items()} | facts.loss.changed
     lost = {name: percent(share) for name, share in shares_lost.items() if share is not None}
-    rows = []
+    rows, worth = [], []
     for column in facts.columns:
         name = column.name
+        share_lost = shares_lost.get(name)
+        worth.append(judged("information-loss", None if share_lost is None else 100 * share_lost))
         methods = [step.method for step in facts.steps if name in step.columns]
         became = join(methods, " + ") if methods else say("as it was") if name in facts.kept else say("not recorded")
         share = lacking.get(name, MissingShare(name, 0.0, 0.0))
@@ -301,7 +304,8 @@ def _overview(facts: Facts) -> Table:
         rows.append([name, scale, became, *shares, *loss])
     header = [say("Column"), say("Scale"), say("What became of it")]
     header += [say("Missing before"), say("Missing after"), say("Loss")] if two else [say("Missing")]
-    return Table(say("All columns at a glance"), header, rows, frozenset(range(3, len(header))))
+    numeric = frozenset(range(3, len(header)))
+    return Table(say("All columns at a glance"), header, rows, numeric, worth if two else ())
 
 
 def _share(share: float | None) -> str:
@@ -356,7 +360,8 @@ def missing(facts: Facts) -> Section:
     ]  # fmt: skip
     text = [
         say("How many of the records lack a value. If a share rises, values were taken out. If it falls, values of "
-            "other records were filled in. A share that would tell of fewer than {k:,} records is not shown.",
+            "other records were filled in. No threshold is known for either. A share that would tell of fewer than "
+            "{k:,} records is not shown.",
             k=facts.min_k)
     ]  # fmt: skip
     header = [say("Column"), *([say("Before")] if two else []), say("After")]
@@ -379,7 +384,8 @@ def correlations(facts: Facts) -> Section:
         return charts.pairs(key, say("Correlations before and after"), shown, language)
 
     header = [say("Columns"), say("Before"), say("After"), say("Change")]
-    table = Table(say("Correlations of the numeric columns"), header, rows, frozenset({1, 2, 3}))
+    worth = [judged("correlations", abs(row.after - row.before)) for row in shown]
+    table = Table(say("Correlations of the numeric columns"), header, rows, frozenset({1, 2, 3}), worth)
     section.blocks.append(Block(text=text if len(found) > len(shown) else [], chart=chart, table=table))
     return section
 
@@ -395,7 +401,7 @@ def tables(facts: Facts) -> Section:
          figure(p.count_max, ","), percent(p.share_changed)] for order, p in found.orders.items()
     ]  # fmt: skip
     text = say("The SAFE distance of release and original is {d}; 0 is equal. A deviation is the difference of a cell "
-               "of a table before and after.", d=number(found.distance))  # fmt: skip
+               "of a table before and after. No threshold is known.", d=number(found.distance))  # fmt: skip
     header = [say("Columns"), say("Tables"), say("Sum of deviations"), say("Largest"), say("Cells changed")]
     caption = say("Deviations by the number of columns of a table")
     section.blocks.append(Block(text=[text], table=Table(caption, header, orders, frozenset({1, 2, 3, 4}))))

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from sqlmicro.audits.registry import audits
 from sqlmicro.audits.verdict import Attacked, Promised, PromiseReport, Verdict
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.reports import charts
 from sqlmicro.reports.charts import Bar, Point, pareto
-from sqlmicro.reports.content import tiles
+from sqlmicro.reports.content import THRESHOLDS, judged, judged_attack, judged_class, tiles
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.page import escaped, html, markdown
 from sqlmicro.reports.sections import sections
@@ -255,7 +256,7 @@ def test_every_figure_of_the_first_screen_is_judged(found: Facts) -> None:
         attack = Attacked(found.attacks[0].name, low, low, 0.01, 1000, False)
         verdict = replace(told, k_released=smallest, promised=promise, attack=attack)
         facts = replace(found, verdict=verdict, loss=replace(found.loss, il=il))
-        return [meaning.rpartition("That is ")[2] for _, _, meaning in tiles(facts)]
+        return [meaning.rpartition("That is ")[2].partition(" The column")[0] for _, _, meaning in tiles(facts)]
 
     assert judged(0.249, 4, 4.9) == ["what was promised: 4 or more.", "little.", "within what k = 4 allows: 25.0 %."]
     assert judged(0.251, 3, 19.9) == [
@@ -265,3 +266,15 @@ def test_every_figure_of_the_first_screen_is_judged(found: Facts) -> None:
     assert judged(0.2, 5, 54.0)[1] == "much: see below which columns are still of use."
     nothing = replace(found, verdict=replace(told, promised=[], attack=None), loss=replace(found.loss, il=None))
     assert not any("That is " in meaning for _, _, meaning in tiles(nothing))
+
+
+def test_every_figure_of_a_table_is_judged_or_no_threshold_is_known() -> None:
+    """Worked by hand: a class of 11 is a risk of 9 %, one of 3 a third; a k that is held is no good one by that."""
+    assert [judged("k-anonymity", k).colour for k in (11, 10, 3, 2)] == ["green", "amber", "amber", "red"]
+    assert [judged("prosecutor-risk", r).colour for r in (0.09, 0.1, 0.34)] == ["green", "amber", "red"]
+    assert [judged_class(k, 5).colour for k in (12, 5, 4)] == ["green", "amber", "red"]
+    assert [judged_attack(r, r, 0.001, 5).colour for r in (0.05, 0.2, 0.21)] == ["green", "amber", "red"]
+    assert judged_attack(0.3, 0.3, 0.001, 0).word == "no threshold is known"
+    assert judged_attack(0.5, 0.5, 0.5, 5).colour == "red", "chance alone finds half: no k helps"
+    known = {name for name in audits() if judged(name, 0.0).colour}
+    assert known == THRESHOLDS.keys(), "a threshold is of an audit, and all others say that none is known"
