@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from sqlmicro.system.printable import shown
 
@@ -78,6 +79,34 @@ class AuditFailed(SqlmicroError):  # noqa: N818
     """A release did not keep its promise; nothing was published."""
 
     exit_code = 1
+
+
+class Need(NamedTuple):
+    """What must be so where something is asked for, what came instead, and what to do about it."""
+
+    met: object
+    where: str
+    must: str
+    got: str = ""
+    do: str = ""
+    kind: type[SqlmicroError] = ParameterError
+
+
+def demand(needs: Iterable[Need]) -> None:
+    """Refuse what does not go together: by the first need that is not met.
+
+    Raises
+    ------
+    SqlmicroError
+        Of the kind of that need, with the reason.
+
+    Examples
+    --------
+    >>> demand([Need("in a series", "--moves", "goes with a series")])
+    """
+    for need in needs:
+        if not need.met:
+            raise need.kind(need.where, need.must, need.got, need.do)
 
 
 def _sentence(text: str) -> str:

@@ -13,7 +13,7 @@ from world import execute
 
 import sqlmicro
 from sqlmicro.database.columns import Column, make_columns
-from sqlmicro.errors import JobError, ParameterError, SqlmicroError
+from sqlmicro.errors import JobError, ParameterError, SqlmicroError, demand
 from sqlmicro.jobs import file, plan, run
 from sqlmicro.jobs.plan import Plan, drafted
 from sqlmicro.jobs.steps import Job, one_step
@@ -254,18 +254,18 @@ def test_what_spark_cannot_do_is_said_from_the_plan_alone(monkeypatch: pytest.Mo
 
     def refused(method: str, **given: Any) -> str:
         with pytest.raises((JobError, ParameterError)) as caught:
-            engine.refuse([planned(method, **given)])
+            demand(engine.needs([planned(method, **given)]))
         return str(caught.value)
 
-    not_there = {"secure-k-ward", "apply-recoding", "shift-dates"}
+    not_there = {"secure-k-ward", "apply-recoding", "shift-dates", "fake"}
     assert {name for name, method in methods().items() if not engine.runs(method)} == not_there
     assert "runs methods that it has. Got secure-k-ward" in refused("secure-k-ward")
     assert "Got --db, --into, --threads, --delimiter" in refused("mdav", db="w", into="t", threads=2, delimiter=";")
     assert "groups numeric columns in blocks. Got --ordinal" in refused("mdav", settings={"ordinal": ("age",)})
-    engine.refuse([planned("mdav")])
+    demand(engine.needs([planned("mdav")]))
     # What the environment says of all runs asks for nothing by itself; what is said of this one is refused.
     monkeypatch.setenv("SQLMICRO_LEDGER", "ledger.duckdb")
-    engine.refuse([planned("mdav", ledger="ledger.duckdb")])
+    demand(engine.needs([planned("mdav", ledger="ledger.duckdb")]))
     assert "Got --ledger" in refused("mdav", ledger="other.duckdb")
 
 

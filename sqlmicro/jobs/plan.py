@@ -6,7 +6,7 @@ is settled by looking at a sample of them, which gives another plan: `looked_at`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlmicro.database.column_names import Whose, is_word_for_a_person, says, whose
@@ -16,7 +16,7 @@ from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import ident
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import InputError, JobError, ParameterError
+from sqlmicro.errors import InputError, JobError, Need, ParameterError, demand
 from sqlmicro.identifiers import rare, scan
 from sqlmicro.identifiers.rare import FewerThan
 from sqlmicro.jobs.roles import (
@@ -165,7 +165,7 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
     """
     own = named(job) if columns is None else tuple(columns)
     roles, left = roles_of(job, own)
-    _refuse_candidates(job)
+    demand(_needs_of_candidates(job))
     treated = set(pseudonyms(own, job))
     steps: list[PlannedStep] = []
     for number, step in enumerate(job.steps, 1):
@@ -178,13 +178,13 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         if both:
             got = f"{', '.join(names_of(both))} in both --columns and --by"
             raise ParameterError(step.where, "a stratum is not anonymized", got)
-        step.guarantees.refuse_incomplete(step.where)
+        demand(step.guarantees.needs(step.where))
         given = {
             name: value for name, value in step.settings.items() if name not in names(parameters(GuaranteeOptions))
         }
         settings = settle(step.method.own_settings, given, step.where)
         if roles.person:
-            step.guarantees.refuse_diversity(step.where, settings.get("k"))
+            demand(step.guarantees.needs_of_persons(step.where, settings.get("k")))
         nulls = step.nulls or _nulls(job, step.method, roles)
         steps.append(
             PlannedStep(
@@ -327,9 +327,8 @@ def _told_apart(steps: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:
     return tuple(replace(step, repeated=task.repeated) for step, task in zip(steps, tasks, strict=True))
 
 
-def _refuse_candidates(job: Job) -> None:
-    """Refuse to keep the candidates of a step that others follow: they are no whole releases."""
+def _needs_of_candidates(job: Job) -> Iterator[Need]:
+    """Yield what is needed where candidates are kept: those of a step that others follow are no whole releases."""
     for step in job.steps[:-1]:
-        if step.keeps_candidates:
-            where = f"{step.where}, key 'keep_candidates'"
-            raise JobError(where, "goes with the last step that changes records", "other steps after it")
+        where, must = f"{step.where}, key 'keep_candidates'", "goes with the last step that changes records"
+        yield Need(not step.keeps_candidates, where, must, "other steps after it", kind=JobError)

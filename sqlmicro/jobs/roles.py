@@ -13,7 +13,7 @@ from sqlmicro.database.column_roles import Roles, settle_roles
 from sqlmicro.database.columns import Column, ColumnProfile, Misread, Seen, names_of, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError, ParameterError, demand
 from sqlmicro.identifiers.rare import FewerThan, rare_columns, too_few
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
@@ -70,7 +70,7 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
     keep += [column for column in (*_weights(columns, job), *sensitive) if column not in keep]
     _refuse_pseudonyms(columns, job)
     drop = pick(columns, given.drop, "--drop")
-    given.refuse_both(job.label)
+    demand(given.needs_of_persons(job.label))
     row_key, person, of_person, household = (
         tuple(pick(columns, names, option))
         for names, option in (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import ceil
 
 from sqlmicro import pipeline
@@ -13,7 +13,7 @@ from sqlmicro.database.conditions import condition
 from sqlmicro.database.content import content
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Database
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError, Need, ParameterError, demand
 from sqlmicro.history import lake_feed, ledger, remembered
 from sqlmicro.history.columns import SeriesOfColumns
 from sqlmicro.history.compared import NAME as COMPARED
@@ -51,11 +51,12 @@ def series_of(plan: Plan, warehouse: Database, source: Source, target: Target) -
         When the job cannot be a night of it.
     """
     given = plan.publish
-    given.refuse_alone(is_night=given.is_night)
-    given.refuse_elsewhere(in_place=given.in_place)
+    demand(given.needs_of_night(is_night=given.is_night))
+    demand(given.needs_of_rows(in_place=given.in_place))
     if not given.is_night:
         return None
-    step = _refuse(plan, target)
+    step = plan.steps[0]
+    demand(_Asked(plan, target, _kind(step)).needs())
     day, name = plan.options.day, given.series or _named_as(warehouse, target)
     row_key, person = names_of(plan.roles.row_key), names_of(plan.roles.of_night)
     unit = ledger.by_row_key(row_key) if row_key else f"series: {name}"
@@ -333,86 +334,160 @@ def _kind(step: PlannedStep) -> type[Series]:
     return SeriesOfMasks if method.name in MASKS else Series
 
 
-def _refuse(plan: Plan, target: Target) -> PlannedStep:
-    """Refuse what cannot be a night of a series; return its only step.
+@dataclass(frozen=True)
+class _Asked:
+    """What a night is asked to be: by its plan, its first step, and the kind of series that continues this."""
 
-    Raises
-    ------
-    ParameterError
-        With the reason.
-    """
-    where, options = "--series", plan.options
-    (method,) = {step.method.name for step in plan.steps[:1]}
-    if not plan.roles.row_key and method != FILES:
-        raise ParameterError(where, "needs --row-key, by which persons are known again", "none", "Give --row-key id")
-    if plan.roles.of_person:
+    plan: Plan
+    target: Target
+    kind: type[Series]
+
+    @property
+    def step(self) -> PlannedStep:
+        """The step of the night, or the first of its masks."""
+        return self.plan.steps[0]
+
+    @property
+    def in_place(self) -> bool:
+        """Whether some rows of a table are changed in place."""
+        return self.plan.publish.only_where is not None
+
+    def needs(self) -> Iterator[Need]:
+        """Yield all that a night needs, in the order in which it is told."""
+        yield from self._of_persons()
+        yield from self._of_table() if self.in_place else [Need(
+            self.target.kind != "in place", "--series", "needs a table that stays as it is", "--in-place",
+            "Use --into NAME or --to FILE, or say with --only-where which rows are anonymized for good",
+        )]  # fmt: skip
+        steps = self.plan.steps
+        yield Need(
+            len(steps) == 1 or all(step.method.name in MASKS for step in steps), "--series",
+            "has one step a night, which decides all classes", f"{len(steps)} steps", "Leave the others out",
+        )  # fmt: skip
+        yield Need(
+            not self.plan.job.keys, "--series", "has no keys to other tables of the job", "some",
+            "Leave out their [[key]]",
+        )  # fmt: skip
+        yield self._of_units()
+        for step in steps:
+            yield from self._of_method(step)
+            yield from self._of_settings(step)
+        yield from self._of_options()
+        yield from self._of_columns()
+        got = "--keep-candidates" if self.plan.keeps_candidates else f"--engine {self.plan.options.engine}"
+        alone = not self.plan.keeps_candidates and self.plan.options.engine == "duckdb"
+        yield Need(alone, "--series", "publishes one release a night, with DuckDB", got)
+
+    def _of_persons(self) -> Iterator[Need]:
+        roles = self.plan.roles
+        must = "needs --row-key, by which persons are known again"
+        yield Need(roles.row_key or self.kind is SeriesOfFiles, "--series", must, "none", "Give --row-key id")
         must = "gives every record a class of its own, so that no column is kept constant within a person"
-        raise ParameterError(where, must, "--of-person", "Leave it out")
-    if plan.roles.household and plan.roles.person:
+        yield Need(not roles.of_person, "--series", must, "--of-person", "Leave it out")
         must = "counts persons or households: who moves to another household would found a class for each"
-        raise ParameterError(where, must, "--person and --household", "Leave out --person: k households hold k persons")
-    if plan.publish.only_where is not None:
-        _refuse_in_place(plan, target)
-    elif target.kind == "in place":
-        do = "Use --into NAME or --to FILE, or say with --only-where which rows are anonymized for good"
-        raise ParameterError(where, "needs a table that stays as it is", "--in-place", do)
-    masks = all(step.method.name in MASKS for step in plan.steps)
-    if len(plan.steps) != 1 and not masks:
-        got = f"{len(plan.steps)} steps"
-        raise ParameterError(where, "has one step a night, which decides all classes", got, "Leave the others out")
-    if plan.job.keys:
-        raise ParameterError(where, "has no keys to other tables of the job", "some", "Leave out their [[key]]")
-    step = plan.steps[0]
-    if plan.roles.of_night and (_kind(step) not in (Series, SeriesOfMasks) or plan.publish.moves):
-        got = "--moves" if plan.publish.moves else step.method.name
-        unit, option = ("household", "--household") if plan.roles.household else ("person", "--person")
-        must = _UNITS.get(_kind(step), "counts {0}s where nobody moves")
-        do = "Leave out --moves" if plan.publish.moves else "Use mdav, microaggregate, mondrian or suppress"
-        raise ParameterError(where, must.format(unit), f"{option} with {got}", do)
-    for one in plan.steps:
-        _refuse_method(one, moves=plan.publish.moves)
-    _refuse_options(plan, _kind(step))
-    hidden = {column for one in plan.steps if one.method.surrogate for column in one.columns}
-    if (set(plan.roles.row_key) & set(plan.roles.released)) - hidden:
-        do = "Leave it out of --keep" + ("" if plan.publish.only_where is None else ": it stays in the table")
-        raise ParameterError("--row-key", "is never released in a series", "a released column", do)
-    kept = () if plan.publish.only_where is not None else step.left_as_it_is(plan.roles.released)
-    if kept and _kind(step) is SeriesOfFiles:
-        raise ParameterError(where, _NO_RECORD, ", ".join(names_of(kept)), "Put them into --columns, or drop them")
-    if kept and _kind(step) is Series and step.guarantees.limits:
+        do = "Leave out --person: k households hold k persons"
+        yield Need(not (roles.household and roles.person), "--series", must, "--person and --household", do)
+
+    def _of_table(self) -> Iterator[Need]:
+        given, step, target = self.plan.publish, self.step, self.target
+        is_own = isinstance(target, InPlace) and not target.on_server
+        yield Need(is_own, ONLY_WHERE, "goes with a table of a DuckDB database", "another one")
+        options = {
+            "--moves": given.moves, "--epoch": given.epoch, "--widen": given.widen,
+            "--watermark": given.watermark is not None, "--changes-from": given.changes_from is not None,
+        }  # fmt: skip
+        others = ", ".join(option for option, there in options.items() if there)
+        must = "has its rows in the table itself, which stay what they are"
+        yield Need(not others, ONLY_WHERE, must, others, "Leave it out")
+        alone = len(self.plan.steps) == 1
+        got = step.method.name if alone else f"{len(self.plan.steps)} steps"
+        can = ", ".join(name for name, one in methods().items() if one.engine == "numpy")
+        must = f"goes with one step that gives groups of records a mean: {can}"
+        yield Need(alone and step.method.engine == "numpy", ONLY_WHERE, must, got)
+        do = "Use --nulls keep or error"
+        yield Need(step.nulls in ("error", "keep"), ONLY_WHERE, "leaves no row out", f"--nulls {step.nulls}", do)
+
+    def _of_units(self) -> Need:
+        roles, moves = self.plan.roles, self.plan.publish.moves
+        unit, option = ("household", "--household") if roles.household else ("person", "--person")
+        do = "Leave out --moves" if moves else "Use mdav, microaggregate, mondrian or suppress"
+        counts = self.kind in (Series, SeriesOfMasks) and not moves
+        must = _UNITS.get(self.kind, "counts {0}s where nobody moves").format(unit)
+        got = f"{option} with {'--moves' if moves else self.step.method.name}"
+        return Need(counts or not roles.of_night, "--series", must, got, do)
+
+    def _of_method(self, step: PlannedStep) -> Iterator[Need]:
+        method, moves = step.method, self.plan.publish.moves
+        if method.name == FILES:
+            names = ", ".join(names_of(step.sensitive))
+            yield Need(not step.sensitive, "--series", _NO_RECORD, names, "Put it into --columns")
+        elif _kind(step) is not Series:
+            for depends, got, do in _on_others(step):
+                yield Need(not depends, "--series", "needs masked values that depend on nobody else's", got, do)
+        else:
+            can = ", ".join([*(name for name, one in methods().items() if one.goes_on), FILES])
+            columns = ", ".join(name for name, one in methods().items() if one.promise == "column")
+            use = f"Use a method that makes classes of records: {can}; column by column: {columns}; or a mask: "
+            got = f"{method.name}: {method.no_series or 'nobody has said what its nights would keep together'}"
+            must = "needs nights that tell no more together than one"
+            yield Need(method.goes_on, "--series", must, got, use + ", ".join(MASKS))
+            yield Need(step.k, "--series", "keeps k over all nights", f"{method.name} without --until-k", "Give it")
+            do = "Leave it out: one combination of values may be released in several ways"
+            yield Need(method.name != "suppress" or not moves, "--moves", "does not go with suppress", "both", do)
+
+    def _of_settings(self, step: PlannedStep) -> Iterator[Need]:
+        blocks, by_pattern = step.settings.get("block_attributes"), step.nulls == "pattern"
+        yield Need(not blocks, "--series", "groups whole records", "--block-attributes", "Leave it out")
+        must = "of files counts combinations of values, of which a missing one is one"
+        files = step.method.name == FILES
+        yield Need(not (by_pattern and files), "--series", must, "--nulls pattern", "Use --nulls keep")
+        must = "does not go with --nulls pattern: who lost a value, so that k lack the same, would move for that"
+        moves, do = self.plan.publish.moves, "Leave --moves out, or use --nulls keep"
+        yield Need(not (by_pattern and moves), "--moves", must, "both", do)
+        others = sorted(set(step.guarantees.limits) - {"min_l"})
+        if of_table := [limits()[name].shown for name in others if limits()[name].of_table]:
+            must = "keeps no limit that compares a class with the whole table, which changes while the class stays"
+            measure = f"sqlmicro audit RELEASE --sensitive {step.sensitive[0].name}"
+            do = f"Use --min-l. What a night has is measured by: {measure}"
+            yield Need(False, "--series", must, ", ".join(of_table), do)
+        got = _shown(others)
+        yield Need(not others, "--series", "keeps k and --min-l over all nights", got, "Leave these out")
+
+    def _of_options(self) -> Iterator[Need]:
+        given, kind, name = self.plan.publish, self.kind, self.step.method.name
+        some = given.watermark or given.changes_from
+        got = "--watermark" if given.watermark else "--changes-from"
+        groups = kind not in (SeriesOfMasks, SeriesOfFiles)
+        yield Need(groups or not some, got, "goes with the methods that group persons", name)
+        if kind not in (SeriesOfColumns, SeriesOfMasks):
+            return
+        yield Need(not given.moves, "--moves", "goes with the methods that make classes", name)
+        asked = [name for step in self.plan.steps for name in step.guarantees.limits]
+        kept = not asked or (kind is SeriesOfColumns and asked == ["min_l"])
+        yield Need(kept, "--series", "keeps only k with this method", _shown(asked), "Leave these out")
+        draws = any(step.method.draws or step.method.surrogate for step in self.plan.steps)
+        seed = self.plan.options.seed is not None or self.plan.options.seed_file is not None
+        must = "draws by the secret that lasts, so that a person's noise stays"
+        yield Need(not (kind is SeriesOfMasks and draws and seed), "--series", must, "a seed", "Leave out --seed")
+
+    def _of_columns(self) -> Iterator[Need]:
+        plan, step = self.plan, self.step
+        hidden = {column for one in plan.steps if one.method.surrogate for column in one.columns}
+        shown = (set(plan.roles.row_key) & set(plan.roles.released)) - hidden
+        do = "Leave it out of --keep" + (": it stays in the table" if self.in_place else "")
+        yield Need(not shown, "--row-key", "is never released in a series", "a released column", do)
+        kept = () if self.in_place else step.left_as_it_is(plan.roles.released)
+        named, of_files = ", ".join(names_of(kept)), self.kind is SeriesOfFiles
+        do = "Put them into --columns, or drop them"
+        yield Need(not (kept and of_files), "--series", _NO_RECORD, named, do)
         must = "releases nothing as it is beside a limit such as --min-l: a seat keeps one value, that of the limit"
         do = "Put them into --columns, --by or --sensitive, or drop them"
-        raise ParameterError(where, must, ", ".join(names_of(kept)), do)
-    if plan.keeps_candidates or options.engine != "duckdb":
-        got = "--keep-candidates" if plan.keeps_candidates else f"--engine {options.engine}"
-        raise ParameterError(where, "publishes one release a night, with DuckDB", got)
-    return step
+        beside = kept and self.kind is Series and step.guarantees.limits
+        yield Need(not beside, "--series", must, named, do)
 
 
-def _refuse_in_place(plan: Plan, target: Target) -> None:
-    """Refuse what cannot be a night of a series in a table that is changed in place.
-
-    Raises
-    ------
-    ParameterError
-        With the reason.
-    """
-    given, step = plan.publish, plan.steps[0]
-    if not isinstance(target, InPlace) or target.on_server:
-        raise ParameterError(ONLY_WHERE, "goes with a table of a DuckDB database", "another one")
-    options = {
-        "--moves": given.moves, "--epoch": given.epoch, "--widen": given.widen,
-        "--watermark": given.watermark is not None, "--changes-from": given.changes_from is not None,
-    }  # fmt: skip
-    if others := ", ".join(option for option, there in options.items() if there):
-        must = "has its rows in the table itself, which stay what they are"
-        raise ParameterError(ONLY_WHERE, must, others, "Leave it out")
-    if step.method.engine != "numpy" or len(plan.steps) > 1:
-        got = step.method.name if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
-        can = ", ".join(name for name, one in methods().items() if one.engine == "numpy")
-        raise ParameterError(ONLY_WHERE, f"goes with one step that gives groups of records a mean: {can}", got)
-    if step.nulls not in ("error", "keep"):
-        raise ParameterError(ONLY_WHERE, "leaves no row out", f"--nulls {step.nulls}", "Use --nulls keep or error")
+def _shown(options: Iterable[str]) -> str:
+    return ", ".join("--" + name.replace("_", "-") for name in options)
 
 
 _NO_RECORD = "of files has rows that are of no record, whose other values they could show"
@@ -423,56 +498,10 @@ _UNITS: Mapping[type[Series], str] = {
 """Why a kind of series counts neither persons nor households."""
 
 
-def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
-    method = step.method
-    if method.name == FILES:
-        if step.sensitive:
-            raise ParameterError("--series", _NO_RECORD, ", ".join(names_of(step.sensitive)), "Put it into --columns")
-    elif _kind(step) is not Series:
-        _refuse_of_others(step)
-    elif not method.goes_on:
-        can = ", ".join([*(name for name, one in methods().items() if one.goes_on), FILES])
-        columns = ", ".join(name for name, one in methods().items() if one.promise == "column")
-        use = f"Use a method that makes classes of records: {can}; column by column: {columns}; or a mask: "
-        got = f"{method.name}: {method.no_series or 'nobody has said what its nights would keep together'}"
-        must = "needs nights that tell no more together than one"
-        raise ParameterError("--series", must, got, use + ", ".join(MASKS))
-    elif not step.k:
-        raise ParameterError("--series", "keeps k over all nights", f"{method.name} without --until-k", "Give it")
-    elif method.name == "suppress" and moves:
-        do = "Leave it out: one combination of values may be released in several ways"
-        raise ParameterError("--moves", "does not go with suppress", "both", do)
-    if step.settings.get("block_attributes"):
-        raise ParameterError("--series", "groups whole records", "--block-attributes", "Leave it out")
-    if step.nulls == "pattern" and method.name == FILES:
-        must = "of files counts combinations of values, of which a missing one is one"
-        raise ParameterError("--series", must, "--nulls pattern", "Use --nulls keep")
-    if step.nulls == "pattern" and moves:
-        must = "does not go with --nulls pattern: who lost a value, so that k lack the same, would move for that"
-        raise ParameterError("--moves", must, "both", "Leave --moves out, or use --nulls keep")
-    others = sorted(set(step.guarantees.limits) - {"min_l"})
-    if of_table := [limits()[name].shown for name in others if limits()[name].of_table]:
-        got = ", ".join(of_table)
-        must = "keeps no limit that compares a class with the whole table, which changes while the class stays"
-        do = (
-            f"Use --min-l. What a night has is measured by: sqlmicro audit RELEASE --sensitive {step.sensitive[0].name}"
-        )
-        raise ParameterError("--series", must, got, do)
-    if others:
-        got = ", ".join("--" + name.replace("_", "-") for name in others)
-        raise ParameterError("--series", "keeps k and --min-l over all nights", got, "Leave these out")
-
-
-def _refuse_of_others(step: PlannedStep) -> None:
-    """Refuse a mask whose values depend on who else is in the table tonight.
-
-    Raises
-    ------
-    ParameterError
-        With what depends on nobody.
-    """
+def _on_others(step: PlannedStep) -> tuple[tuple[bool, str, str], ...]:
+    """Return by what values of a mask may depend on others in the table of tonight: whether, by what, what helps."""
     given, coded = step.settings, ("top-code", "bottom-code")
-    found = (
+    return (
         (given.get("kind") == "nonlinear", "--kind nonlinear: whoever comes changes everybody's rank",
          "Use --kind correlated, linear or uncorrelated"),
         (step.method.name == "pram" and (given.get("matrix") is None or bool(given.get("invariant"))),
@@ -484,34 +513,6 @@ def _refuse_of_others(step: PlannedStep) -> None:
          f"the {given.get('replacement')} of tonight's tail", "Use --replacement threshold or label"),
         (given.get("where_risk") is not None, "the risks of records, which others change", "Leave out --where-risk"),
     )  # fmt: skip
-    for depends, got, do in found:
-        if depends:
-            raise ParameterError("--series", "needs masked values that depend on nobody else's", got, do)
-
-
-def _refuse_options(plan: Plan, kind: type[Series]) -> None:
-    """Refuse options that a kind of series has no use for.
-
-    Raises
-    ------
-    ParameterError
-        With the reason.
-    """
-    if kind in (SeriesOfMasks, SeriesOfFiles) and (plan.publish.watermark or plan.publish.changes_from):
-        got = "--watermark" if plan.publish.watermark else "--changes-from"
-        raise ParameterError(got, "goes with the methods that group persons", plan.steps[0].method.name)
-    if kind not in (SeriesOfColumns, SeriesOfMasks):
-        return
-    if plan.publish.moves:
-        raise ParameterError("--moves", "goes with the methods that make classes", plan.steps[0].method.name)
-    limits = [name for step in plan.steps for name in step.guarantees.limits]
-    if limits and (kind is SeriesOfMasks or limits != ["min_l"]):
-        got = ", ".join("--" + name.replace("_", "-") for name in limits)
-        raise ParameterError("--series", "keeps only k with this method", got, "Leave these out")
-    draws = any(step.method.draws or step.method.surrogate for step in plan.steps)
-    if kind is SeriesOfMasks and draws and (plan.options.seed is not None or plan.options.seed_file is not None):
-        must = "draws by the secret that lasts, so that a person's noise stays"
-        raise ParameterError("--series", must, "a seed", "Leave out --seed")
 
 
 def _same(series: Series, found: Found) -> Remembered:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError, Need, ParameterError
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.ladders import Ladder, Rule
 from sqlmicro.mask.recoding_file import (
@@ -178,20 +178,13 @@ def _whole(work: Work, method: str, k: int | None, columns: list[RecodedColumn],
     return written(Recoding(1, method, k, columns, by, promised, boxes, classes), work.where)  # type: ignore[arg-type]
 
 
-def refuse_more(work: Work, *, population: bool, relaxed: bool = False, by_class: bool = False) -> None:
-    """Refuse what a recoding cannot say: classes that depend on more than the values of a record.
-
-    Raises
-    ------
-    ParameterError
-        With what it does not go with.
-    """
+def sayable(work: Work, *, population: bool, relaxed: bool = False, by_class: bool = False) -> Need:
+    """Return what a recoding needs to say what was decided: classes that depend on the values of a record alone."""
     got = "--population" if population else "--relaxed: equal values go to both sides" if relaxed else ""
     if by_class and (work.in_levels or work.records.guides):
         got = "columns of a person or household, which are grouped apart"
-    if got:
-        raise ParameterError(f"{work.where}, recoding_to", "says what the values of a record become", got,
-                             "Leave one of them out")  # fmt: skip
+    must = "says what the values of a record become"
+    return Need(not got, f"{work.where}, recoding_to", must, got, "Leave one of them out")
 
 
 def refuse_nothing(work: Work, rows: int) -> None:

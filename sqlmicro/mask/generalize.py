@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.database.columns import Column, settings_by_column
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError, Need, ParameterError, demand
 from sqlmicro.mask import decided, recoding
 from sqlmicro.mask import population as everybody
 from sqlmicro.mask.decided import RecodingTo
@@ -182,10 +182,10 @@ def generalize(
     midpoint = bins_as == "midpoint"
     asked = everybody.asked_of(work, min_k_map, population, max_delta)
     if recoding_to:
-        decided.refuse_more(work, population=population is not None, by_class=local)
+        demand([decided.sayable(work, population=population is not None, by_class=local)])
     request = Request(until_k or 0, suppress_up_to, metric, local, target, asked)
     if until_k is None:
-        _refuse_without_k(work, request)
+        demand(_needs_k(work, request))
         ladders, made = _to_levels(work, found, level, midpoint)
     else:
         if level:
@@ -199,12 +199,12 @@ def generalize(
     return work.outcome
 
 
-def _refuse_without_k(work: Work, request: Request) -> None:
-    """Refuse what goes with --until-k only."""
+def _needs_k(work: Work, request: Request) -> Iterator[Need]:
+    """Yield what is needed where levels are not chosen until there are k."""
     if request != Request(0):
-        raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k", _GIVE_K)
-    if work.demand.options.asked:
-        raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k", _GIVE_K)
+        yield Need(False, work.where, f"{request.beside_k} goes with --until-k", "no --until-k", _GIVE_K)
+    asked = work.demand.options.asked
+    yield Need(not asked, work.where, "guarantees go with --until-k", "no --until-k", _GIVE_K)
 
 
 def _to_levels(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import Need, ParameterError, demand
 from sqlmicro.group import class_size
 from sqlmicro.group.united_units import united_units
 from sqlmicro.group.value_order import in_order
@@ -117,7 +117,7 @@ def mondrian(
     else:
         size = class_size.settle(work, k)
     if recoding_to:
-        decided.refuse_more(work, population=population is not None, relaxed=relaxed, by_class=True)
+        demand([decided.sayable(work, population=population is not None, relaxed=relaxed, by_class=True)])
     found, X = _coordinates(work, of="record" if relaxed else "combination")
     strata = found.strata
     rules = read.rules(work, k)
@@ -125,7 +125,11 @@ def mondrian(
         refuse_impossible(work, rules)
     held = boxes.read(work, asked) if asked.limits else None
     if held is not None:
-        _refuse_members(work, rules)
+        united = Need(
+            rules.members is None, f"{work.where}, sensitive", "goes with a population where columns belong to records",
+            "columns of a person or household", "Leave the population out, or use suppress --min-k-map",
+        )  # fmt: skip
+        demand([united])  # a class that is united with another is held by others
         held.refuse_impossible(work, strata, rules.persons)
 
     def cut(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
@@ -147,15 +151,6 @@ def mondrian(
     if recoding_to:
         work.outcome.account.recoding = decided.of_boxes(work, groups, released.recoded, k)
     return work.outcome
-
-
-def _refuse_members(work: Work, rules: Rules) -> None:
-    """Refuse sensitive columns of the records of units: a class that is united with another is held by others."""
-    if rules.members is not None:
-        raise ParameterError(
-            f"{work.where}, sensitive", "goes with a population where columns belong to records",
-            "columns of a person or household", "Leave the population out, or use suppress --min-k-map",
-        )  # fmt: skip
 
 
 def _partition_by_value(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np.ndarray) -> np.ndarray:

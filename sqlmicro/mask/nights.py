@@ -11,14 +11,14 @@ move; then nobody is recoded anew, since the first recoding alone says who has c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError, Need, ParameterError, demand
 from sqlmicro.group.records import Seater, seat
 from sqlmicro.mask import applied, decided
 from sqlmicro.mask import population as everybody
@@ -192,7 +192,7 @@ def _enough(strata: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
 
 def _recoded(work: Work, method: Method, settings: Mapping[str, Any], seater: Seater) -> Work:
     """Return a step in which the records are recoded as in the first night, which is decided if this is it."""
-    _refuse(work, settings)
+    demand(_needs(work, settings))
     if seater.recoding is None:
         says = "recoding_to" in settings
         method.function(work, **{**settings, **({"recoding_to": "remembered"} if says else {})})
@@ -207,12 +207,10 @@ def _recoded(work: Work, method: Method, settings: Mapping[str, Any], seater: Se
     return again
 
 
-def _refuse(work: Work, settings: Mapping[str, Any]) -> None:
-    """Refuse what does not make classes of records that are alike."""
+def _needs(work: Work, settings: Mapping[str, Any]) -> Iterator[Need]:
+    """Yield what a night needs of settings: they make classes of records that are alike."""
     for option in ("population", "subsets", "max_risk", "weight"):
-        if settings.get(option) is not None:
-            raise ParameterError(
-                f"{work.where}, {option}", "does not go with --series", f"--{option.replace('_', '-')}"
-            )
-    if settings.get("nulls_match", "own-value") != "own-value":
-        raise ParameterError(f"{work.where}, nulls_match", "does not go with --series", str(settings["nulls_match"]))
+        alone = settings.get(option) is None
+        yield Need(alone, f"{work.where}, {option}", "does not go with --series", f"--{option.replace('_', '-')}")
+    matched = settings.get("nulls_match", "own-value")
+    yield Need(matched == "own-value", f"{work.where}, nulls_match", "does not go with --series", str(matched))

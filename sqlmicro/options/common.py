@@ -19,12 +19,12 @@ Options of `audit`: the other releases that a table is measured with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import Need
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.options.series import NightOption, SeriesOptions
@@ -104,19 +104,12 @@ class OnlyWhereOptions:
         ),
     ] = "keep"
 
-    def refuse_elsewhere(self, *, in_place: bool) -> None:
-        """Refuse what goes with a table some rows of which are changed in place, anywhere else.
-
-        Raises
-        ------
-        ParameterError
-            With the option.
-        """
-        if self.only_where is None and self.waiting != "keep":
-            raise ParameterError("--waiting", "goes with --only-where", "none", "Say which rows come of age")
-        if self.only_where is not None and not in_place:
-            must = "anonymizes some rows of a table in place, and leaves the others there as they are"
-            raise ParameterError("--only-where", must, "no --in-place", "Add --in-place")
+    def needs_of_rows(self, *, in_place: bool) -> Iterator[Need]:
+        """Yield what is needed where some rows come of age."""
+        alone = self.only_where is None and self.waiting != "keep"
+        yield Need(not alone, "--waiting", "goes with --only-where", "none", "Say which rows come of age")
+        must = "anonymizes some rows of a table in place, and leaves the others there as they are"
+        yield Need(self.only_where is None or in_place, "--only-where", must, "no --in-place", "Add --in-place")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,22 +143,13 @@ class PersonOptions:
         bool, Param("Count rows, although a column repeats like the key of persons who have several.")
     ] = False
 
-    def refuse_both(self, where: str) -> None:
-        """Refuse persons of a table whose rows are said to be persons, and columns of the person without one.
-
-        Raises
-        ------
-        ParameterError
-            Then nobody would know what k counts.
-        """
-        if self.person and self.rows_are_persons:
-            got = "--person and --rows-are-persons"
-            raise ParameterError(f"{where}, person", "k counts persons or rows", got, "Leave one of them out")
-        if self.of_person and not self.person:
-            raise ParameterError(
-                f"{where}, of_person", "names columns of the persons that --person tells apart", "no --person",
-                "Give --person",
-            )  # fmt: skip
+    def needs_of_persons(self, where: str) -> Iterator[Need]:
+        """Yield what is needed for everybody to know what k counts."""
+        both, got = self.person and self.rows_are_persons, "--person and --rows-are-persons"
+        yield Need(not both, f"{where}, person", "k counts persons or rows", got, "Leave one of them out")
+        must = "names columns of the persons that --person tells apart"
+        told = self.person or not self.of_person
+        yield Need(told, f"{where}, of_person", must, "no --person", "Give --person")
 
 
 @dataclass(frozen=True, kw_only=True)

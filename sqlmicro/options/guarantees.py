@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import Need
 from sqlmicro.options.limits import limits, options
 from sqlmicro.options.params import Param, Registered
 
@@ -67,43 +67,24 @@ class GuaranteeOptions:
         values = {p.name: value for p in options() if (value := self.values.get(p.name, p.default)) != p.default}
         return {**({"sensitive": self.sensitive} if self.sensitive else {}), **values}
 
-    def refuse_incomplete(self, where: str) -> None:
-        """Refuse limits without a sensitive column, a sensitive column without a limit, a setting without its limit.
-
-        Raises
-        ------
-        ParameterError
-            Then nothing would be guaranteed, or nobody would know of what.
-        """
+    def needs(self, where: str) -> Iterator[Need]:
+        """Yield what is needed: a limit of sensitive columns, sensitive columns of a limit, the limit of a setting."""
         given, known = self.given(), limits()
-        if self.sensitive and not self.limits:
-            shown = ", ".join(one.shown for one in known.values())
-            raise ParameterError(
-                f"{where}, sensitive", "a limit says what no class may tell of these columns", "none", f"Give {shown}"
-            )
+        must, shown = "a limit says what no class may tell of these columns", ", ".join(a.shown for a in known.values())
+        yield Need(self.limits or not self.sensitive, f"{where}, sensitive", must, "none", f"Give {shown}")
         for one in known.values():
             without = [p.name for p in one.parameters if p.name in given and one.name not in given]
-            if without:
-                must = f"is about {one.audit}"
-                raise ParameterError(f"{where}, {without[0]}", must, f"no {one.shown}", f"Give {one.shown}")
-        if self.limits and not self.sensitive:
-            named = ", ".join(known[name].shown for name in self.limits)
-            raise ParameterError(where, f"{named} is about sensitive columns", "none", "Name them with --sensitive A,B")
+            place = f"{where}, {', '.join(without[:1])}"
+            yield Need(not without, place, f"is about {one.audit}", f"no {one.shown}", f"Give {one.shown}")
+        must = f"{', '.join(known[name].shown for name in self.limits)} is about sensitive columns"
+        yield Need(self.sensitive or not self.limits, where, must, "none", "Name them with --sensitive A,B")
 
-    def refuse_diversity(self, where: str, k: object) -> None:
-        """Refuse more different values in a class than it has persons, of whom there are k.
-
-        Raises
-        ------
-        ParameterError
-            Then a person with several records would make a class diverse.
-        """
+    def needs_of_persons(self, where: str, k: object) -> Iterator[Need]:
+        """Yield what is needed where k persons are counted: no class has more different values than it has persons."""
+        must = "must be at most k where k counts persons: nobody is diverse alone"
         for option, wanted in self.limits.items():
-            if limits()[option].at_least and isinstance(k, int) and wanted > k:
-                raise ParameterError(
-                    f"{where}, {option}", "must be at most k where k counts persons: nobody is diverse alone",
-                    f"{wanted:g} and k = {k}", "Raise --k",
-                )  # fmt: skip
+            more = limits()[option].at_least and isinstance(k, int) and wanted > k
+            yield Need(not more, f"{where}, {option}", must, f"{wanted:g} and k = {k}", "Raise --k")
 
 
 NO_GUARANTEE = GuaranteeOptions()

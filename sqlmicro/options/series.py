@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated
 
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import Need, ParameterError
 from sqlmicro.options.params import Param
 
 
@@ -88,16 +89,10 @@ class SeriesOptions:
         ),
     ] = None
 
-    def refuse_alone(self, *, is_night: bool) -> None:
-        """Refuse what goes with a series where no series remembers the release, and a series without a name.
-
-        Raises
-        ------
-        ParameterError
-            With the option.
-        """
-        if self.series is not None and not self.series.strip():
-            raise ParameterError("--series", "is the name of a series", "an empty one")
+    def needs_of_night(self, *, is_night: bool) -> Iterator[Need]:
+        """Yield what is needed for the options of a series: one that remembers the release, by a name."""
+        named = self.series is None or self.series.strip()
+        yield Need(named, "--series", "is the name of a series", "an empty one")
         given = {
             "--patience": self.patience is not None,
             "--moves": self.moves,
@@ -106,11 +101,10 @@ class SeriesOptions:
             "--watermark": self.watermark is not None,
             "--changes-from": self.changes_from is not None,
         }
-        alone = [option for option, there in given.items() if there]
-        if alone and not is_night:
-            raise ParameterError(", ".join(alone), "goes with a series", "no --series", "Add --series NAME")
-        if self.watermark is not None and self.changes_from is not None:
-            raise ParameterError("--watermark", "does not go with --changes-from", "both", "Leave one of them out")
+        alone = ", ".join(option for option, there in given.items() if there)
+        yield Need(is_night or not alone, alone, "goes with a series", "no --series", "Add --series NAME")
+        both = self.watermark is not None and self.changes_from is not None
+        yield Need(not both, "--watermark", "does not go with --changes-from", "both", "Leave one of them out")
 
 
 NO_SERIES = SeriesOptions()

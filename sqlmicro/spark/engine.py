@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.database.lakes import LAKES
-from sqlmicro.errors import InputError, JobError, ParameterError
+from sqlmicro.errors import InputError, JobError, Need, ParameterError, demand
 from sqlmicro.history import union
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
@@ -62,7 +62,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         Nothing was published, whatever the reason.
     """
     plans = [drafted(job) for job in jobs]
-    refuse(plans)
+    demand(needs(plans))
     job = jobs[0]
     given = job.options
     target, started = _target(plans[0]), time.time()
@@ -106,52 +106,42 @@ def _in_kernel(method: Method) -> bool:
     return method.stage == "group" and method.engine == "numpy"
 
 
-def refuse(plans: Sequence[Plan]) -> None:
-    """Refuse what cannot be done on Spark, and say what can.
-
-    Raises
-    ------
-    JobError, ParameterError
-        Before Spark is started.
-    """
+def needs(plans: Sequence[Plan]) -> Iterator[Need]:
+    """Yield what a job needs to be done on Spark, and what is said where that is not so, before Spark is started."""
     plan = plans[0]
     job, where = plan.job, f"{plan.job.label}, --engine spark"
     can = f"On Spark run {', '.join(one.name for one in methods().values() if runs(one))}; see sqlmicro help spark"
-    if len(plans) > 1:
-        raise JobError(where, "releases one table", f"{len(plans)} tables", "Make a job file for each")
-    if job.commands:
-        got = ", ".join(command.do for command in job.commands)
-        raise JobError(where, "runs steps that make a release", got, "Run it by itself, with --engine duckdb")
+    yield Need(
+        len(plans) == 1, where, "releases one table", f"{len(plans)} tables", "Make a job file for each", JobError
+    )
+    commands, do = ", ".join(command.do for command in job.commands), "Run it by itself, with --engine duckdb"
+    yield Need(not commands, where, "runs steps that make a release", commands, do, JobError)
     wrong = [step.method.name for step in plan.steps if not runs(step.method)]
-    if wrong or not plan.steps:
-        raise JobError(where, "runs methods that it has", ", ".join(wrong) or "no step", can)
-    wrong = [
+    got = ", ".join(wrong) or "no step"
+    yield Need(plan.steps and not wrong, where, "runs methods that it has", got, can, JobError)
+    options = [
         one.name for one in _NOT_HERE
         if any(_is_given(one, getattr(given, one.name, one.default)) for given in (plan.options, plan.publish))
     ]  # fmt: skip
-    wrong += ["diff"] if plan.options.diff else []
-    if wrong:
-        shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
-        must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
-        raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
+    options += ["diff"] if plan.options.diff else []
+    must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
+    do = "Leave it out, or use --engine duckdb; see sqlmicro help spark"
+    yield Need(not options, where, must, _shown(options), do)
     for step in plan.steps:
-        _refuse_settings(step)
+        elsewhere = (*_ELSEWHERE, *(_NOT_IN_BLOCKS if _in_kernel(step.method) else ()))
+        given = [*(name for name in elsewhere if step.settings.get(name)), *step.guarantees.given()]
+        must = "groups numeric columns in blocks" if _in_kernel(step.method) else "counts records"
+        do = "Leave it out, or use --engine duckdb"
+        yield Need(not given, f"{step.where}, --engine spark", must, _shown(given), do)
+
+
+def _shown(options: Iterable[str]) -> str:
+    return ", ".join("--" + name.replace("_", "-") for name in options)
 
 
 def _is_given(option: Parameter, value: object) -> bool:
     """Tell whether an option was given for this run: what the environment says of all runs asks for nothing here."""
     return value != option.default and not (option.param.env and value == os.environ.get(option.param.env))
-
-
-def _refuse_settings(step: PlannedStep) -> None:
-    """Refuse settings of a method that need all records in one place."""
-    refused = (*_ELSEWHERE, *(_NOT_IN_BLOCKS if _in_kernel(step.method) else ()))
-    wrong = [name for name in refused if step.settings.get(name)]
-    wrong += step.guarantees.given()
-    if wrong:
-        must = "groups numeric columns in blocks" if _in_kernel(step.method) else "counts records"
-        shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
-        raise ParameterError(f"{step.where}, --engine spark", must, shown, "Leave it out, or use --engine duckdb")
 
 
 def _in_blocks(warehouse: SparkWarehouse, step: PlannedStep) -> PlannedStep:

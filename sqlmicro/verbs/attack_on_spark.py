@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlmicro.attacks.attacked import attacked_release
@@ -10,7 +11,7 @@ from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import Attack, AttackRow, attacks, find
 from sqlmicro.audits.verdict import Promises, class_counter, judge_promises
 from sqlmicro.database.columns import pick
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import Need, demand
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.attack_report import AttackReport
@@ -20,7 +21,7 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.sentences import say
 from sqlmicro.verbs import attacking
 from sqlmicro.verbs.attacking import AttackOptions
-from sqlmicro.verbs.on_spark import refuse_given
+from sqlmicro.verbs.on_spark import none_of
 
 _WHOLE = ("difference",)
 """The attacks that are SQL alone, and are made on the whole tables."""
@@ -36,7 +37,8 @@ def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
     ParameterError, InputError
         For what needs all records in one place, and as on one machine.
     """
-    wanted = _refuse(options)
+    wanted = find(options.attack)
+    demand(_needs(options, wanted))
     with SparkWarehouse.open(options.master, progress, numbers=False) as warehouse:
         original = warehouse.source(options.original, name="original_source")
         found = [warehouse.source(name, name=f"release_{n}_source") for n, name in enumerate(options.release, 1)]
@@ -64,26 +66,15 @@ def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
         return attacking.report_of(small, None, options, made, verdict)
 
 
-def _refuse(options: AttackOptions) -> list[Attack]:
-    """Refuse what needs all records in one place; return the attacks that were asked for.
-
-    Raises
-    ------
-    ParameterError
-        Before Spark is started.
-    """
-    if not options.release:
-        raise ParameterError("attack, --release", "a release is needed", "none")
+def _needs(options: AttackOptions, wanted: Sequence[Attack]) -> Iterator[Need]:
+    """Yield what an attack needs to be made on Spark, before this is started: no record is brought together there."""
+    yield Need(options.release, "attack, --release", "a release is needed", "none")
     must = "reads Parquet files or tables of Spark's catalog"
-    refuse_given(options, (DbOption, AttachOption, MachineOptions, ReaderOptions), must)
+    yield none_of(options, (DbOption, AttachOption, MachineOptions, ReaderOptions), must)
     can, do = (*_SAMPLED, *_WHOLE), "Leave it out, or use --engine duckdb; see sqlmicro help spark"
-    if options.person:
-        raise ParameterError("attack, --engine spark", "looks for records on Spark", "--person", do)
-    wanted = find(options.attack)
-    wrong = [one.name for one in wanted if one.name not in can]
-    if wrong:
-        raise ParameterError("attack, --engine spark", f"makes {', '.join(can)} on Spark", ", ".join(wrong), do)
-    return wanted
+    yield Need(not options.person, "attack, --engine spark", "looks for records on Spark", "--person", do)
+    wrong = ", ".join(one.name for one in wanted if one.name not in can)
+    yield Need(not wrong, "attack, --engine spark", f"makes {', '.join(can)} on Spark", wrong, do)
 
 
 def _made(one: Attack, small: Knowledge, large: Knowledge, *, asked: bool) -> list[AttackRow] | str:

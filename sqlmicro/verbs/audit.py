@@ -18,7 +18,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.database.warehouse import Database, Warehouse
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import ParameterError, demand
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.options.common import AttachOption, AuditedWith, DbOption, EngineChoice, MachineOptions, WithOptions
 from sqlmicro.options.params import Param
@@ -124,13 +124,10 @@ def _of_series(warehouse: Database, audited: AuditedRelease, name: str) -> tuple
 
 def _on_spark(options: AuditOptions, progress: Progress) -> AuditReport:
     """Audit files or tables of Spark's catalog there: their records stay where they are."""
-    refuse_given = late("sqlmicro.verbs.on_spark", "refuse_given")
+    none_of = late("sqlmicro.verbs.on_spark", "none_of")
     must = "reads Parquet files or tables of Spark's catalog, and writes nothing"
-    refuse_given(
-        options,
-        (DbOption, AttachOption, WithOptions, OfSeriesOption, PerRecordOption, MachineOptions, ReaderOptions),
-        must,
-    )
+    groups = (DbOption, AttachOption, WithOptions, OfSeriesOption, PerRecordOption, MachineOptions, ReaderOptions)
+    demand([none_of(options, groups, must)])
     with late("sqlmicro.spark.warehouse", "SparkWarehouse").open(options.master, progress, numbers=False) as warehouse:
         audited = inputs.audited(warehouse, options.table, options)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)

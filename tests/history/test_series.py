@@ -21,7 +21,7 @@ from world import FIRST, ODD, QUOTED, execute
 from world import counted as released
 
 import sqlmicro
-from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.errors import AuditFailed, InputError, ParameterError, demand
 from sqlmicro.history import remembered, seats
 from sqlmicro.jobs.plan import drafted
 from sqlmicro.jobs.steps import one_step
@@ -298,10 +298,10 @@ def test_spark_has_no_series(tmp_path: Path, series: str | None) -> None:
     )  # fmt: skip
     plans = [drafted(one_step(find("mdav"), given, Progress(enabled=False)))]
     if series is None:
-        engine.refuse(plans)  # what belongs to a series has no value of its own
+        demand(engine.needs(plans))  # what belongs to a series has no value of its own
         return
     with pytest.raises(ParameterError, match="Got --series"):
-        engine.refuse(plans)
+        demand(engine.needs(plans))
 
 
 def test_a_dry_run_remembers_nothing(db: str) -> None:

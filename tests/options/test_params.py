@@ -12,7 +12,7 @@ import pytest
 
 from sqlmicro import api
 from sqlmicro.audits import inputs, registry
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import ParameterError, demand
 from sqlmicro.options import reader
 from sqlmicro.options.catalogue import Catalogue
 from sqlmicro.options.common import names
@@ -128,4 +128,4 @@ def test_a_number_is_one_within_its_bounds(value: float) -> None:
 )
 def test_a_limit_names_sensitive_columns_and_they_a_limit(sensitive: tuple[str, ...], values: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        GuaranteeOptions(sensitive=sensitive, values=values).refuse_incomplete("step 1")
+        demand(GuaranteeOptions(sensitive=sensitive, values=values).needs("step 1"))
