@@ -44,7 +44,7 @@ class _Thresholds:
     least: bool = False
 
 
-_RISK, _COUNT = _Thresholds(0.09, 1 / 3), _Thresholds(11, 3, least=True)
+_RISK, _COUNT = _Thresholds(1 / 11, 1 / 3), _Thresholds(11, 3, least=True)
 THRESHOLDS = {
     **dict.fromkeys(("prosecutor-risk", "journalist-risk", "individual-risk", "household-risk"), _RISK),
     **dict.fromkeys(("k-anonymity", "k-map"), _COUNT),

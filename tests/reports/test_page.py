@@ -271,7 +271,7 @@ def test_every_figure_of_the_first_screen_is_judged(found: Facts) -> None:
 def test_every_figure_of_a_table_is_judged_or_no_threshold_is_known() -> None:
     """Worked by hand: a class of 11 is a risk of 9 %, one of 3 a third; a k that is held is no good one by that."""
     assert [judged("k-anonymity", k).colour for k in (11, 10, 3, 2)] == ["green", "amber", "amber", "red"]
-    assert [judged("prosecutor-risk", r).colour for r in (0.09, 0.1, 0.34)] == ["green", "amber", "red"]
+    assert [judged("prosecutor-risk", r).colour for r in (1 / 11, 0.1, 0.34)] == ["green", "amber", "red"]
     assert [judged_class(k, 5).colour for k in (12, 5, 4)] == ["green", "amber", "red"]
     assert [judged_attack(r, r, 0.001, 5).colour for r in (0.05, 0.2, 0.21)] == ["green", "amber", "red"]
     assert judged_attack(0.3, 0.3, 0.001, 0).word == "no threshold is known"
