@@ -52,6 +52,7 @@ _OWN: dict[str, Load] = {
     "run": _knowing_all(lambda: late("sqlmicro.verbs.job_file", "JobFileOptions", "run_values")),
     "init": lambda: late("sqlmicro.jobs.draft", "InitOptions", "init_values"),
     "hierarchy": lambda: late("sqlmicro.verbs.hierarchy", "HierarchyOptions", "hierarchy_values"),
+    "subset": lambda: late("sqlmicro.verbs.subset", "SubsetOptions", "subset_values"),
     "scan": lambda: late("sqlmicro.jobs.policy", "ScanOptions", "scan_values"),
     "plan": lambda: late("sqlmicro.jobs.approval", "PlanOptions", "plan_values"),
     "apply": lambda: late("sqlmicro.verbs.job_file", "ApplyOptions", "apply_values"),

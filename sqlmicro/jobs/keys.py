@@ -62,8 +62,8 @@ def _column(where: str, text: str, tables: Sequence[str]) -> tuple[int, str]:
                 raise JobError(where, "must name one [[table]] of this file", f"two called {tables[number]!r}")
             quoted = len(column) > 2 and column[0] == column[-1] == '"'
             return number, column[1:-1].replace('""', '"') if quoted else column
-    raise JobError(where, 'must be "table.column", of a [[table]] of this file', repr(text),
-                   "There are the tables: " + ", ".join(tables))  # fmt: skip
+    raise JobError(where, 'must be "table.column", of one of the tables', repr(text),
+                   "There are: " + ", ".join(tables))  # fmt: skip
 
 
 def kept(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:

@@ -31,6 +31,7 @@ RENDER: dict[str, Callable[[], Write]] = {
     "PlannedRelease": lambda: late("sqlmicro.reports.planned", "planned"),
     "Explanation": lambda: late("sqlmicro.reports.text", "explanation"),
     "SchemaReport": lambda: late("sqlmicro.reports.text", "schema"),
+    "SubsetReport": lambda: late("sqlmicro.reports.text", "subset"),
     "DraftedHierarchy": lambda: late("sqlmicro.reports.text", "drafted_hierarchy"),
     "CompareReport": lambda: late("sqlmicro.reports.audit_text", "compare"),
     "Compiled": lambda: late("sqlmicro.reports.text", "warmed_up"),

@@ -92,6 +92,40 @@ class MacroReport:
 
 
 @dataclass(frozen=True)
+class SubsetTable:
+    """A table of a subset: how many rows it has there, and had."""
+
+    name: str
+    rows: int
+    of: int
+
+
+@dataclass(frozen=True)
+class SubsetKey:
+    """A key of a subset that was checked: `dangling` rows referred to nothing before, either."""
+
+    child: str
+    parent: str
+    declared: bool
+    dangling: int
+
+
+@dataclass(frozen=True)
+class SubsetReport:
+    """A subset of a database; it is never anonymised."""
+
+    anonymised: bool
+    to: str
+    persons: int
+    """How many were drawn."""
+    persons_needed: int
+    """Those who are there because a row of the others refers to them."""
+    tables: list[SubsetTable]
+    keys: list[SubsetKey]
+    left_out: list[str]
+
+
+@dataclass(frozen=True)
 class MacrosReport:
     """The audits as macros: installed in a database, or as a script."""
 

@@ -36,6 +36,7 @@ from sqlmicro.reports.results import (
     Policy,
     RegisterReport,
     SchemaReport,
+    SubsetReport,
 )
 
 if TYPE_CHECKING:
@@ -239,6 +240,22 @@ def _prose(description: str) -> list[str]:
     found = sections(description)
     text = f"{found['']}\n\n{found.get('Notes', '')}"
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def subset(report: SubsetReport) -> str:
+    """Return what was copied, and that nothing of it is anonymised."""
+    needed = f", and {report.persons_needed:,} others whom their rows refer to" if report.persons_needed else ""
+    lines = [
+        f"NOT ANONYMISED: {report.to} has real records of {report.persons:,} persons{needed}.",
+        table([[one.name, f"{one.rows:,}", f"{one.of:,}"] for one in report.tables], ["table", "rows", "of"], [1, 2]),
+    ]
+    for key in report.keys:
+        how = "" if key.declared else ", as --key says"
+        dangling = f"; {key.dangling:,} rows refer to nothing, as before" if key.dangling else ""
+        lines.append(f"checked  {key.child} to {key.parent}{how}{dangling}")
+    if report.left_out:
+        lines.append(line("left out", ", ".join(report.left_out)))
+    return "\n".join([*lines, "next  " + shlex.join(["sqlmicro", "scan", "--db", report.to])])
 
 
 def drafted_hierarchy(report: DraftedHierarchy) -> str:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.deniable import Deniable
+from sqlmicro.errors import ParameterError
 from sqlmicro.missing.counted import number
 from sqlmicro.options.params import Target
 from sqlmicro.registry import method
@@ -15,8 +16,7 @@ from sqlmicro.safe_method.anew import Anew, advice, moved_means
 from sqlmicro.safe_method.calibration import calibrated
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
 from sqlmicro.safe_method.cells import Cells, checked_weights, make_cells
-from sqlmicro.safe_method.demanded import demanded, nearest
-from sqlmicro.safe_method.deniable import Asked
+from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE, Asked
 from sqlmicro.safe_method.groupings import Grouping, Maker, made, makers_of
 from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.means import parse as parse_means
@@ -50,6 +50,7 @@ from sqlmicro.safe_method.settings import (
 )
 from sqlmicro.safe_method.summary import Summary, kept_deviations, warnings
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
+from sqlmicro.system import secrets
 from sqlmicro.work import NewValues, Outcome, Rows
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def safe(
     settings = direct.Settings(numeric_values, {} if anew else steps, effort, max_shift, time_limit, wanted, anew)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
-    denial = demanded(work, method, invented, max_inference)
+    denial = _demanded(work, method, invented, max_inference)
     ways = _ways(cells, numbers, names)
     searched = method != "cluster" and bool(cells.nominal or steps or direct.own_columns(cells, settings))
 
@@ -256,7 +257,7 @@ def _nearest(
 ) -> tuple[Sequence[Candidate], Candidate]:
     """Return the candidates that were tried, and the nearest of them; the files of the others go where nobody asks."""
     found = trial.some(k)
-    best = nearest(trial.work, found, candidate, asked)
+    best = _chosen(trial.work, found, candidate, asked)
     if not keep_candidates:
         trial.keep_only(best)
     return found, best
@@ -428,3 +429,63 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
         outcome.values[cells.weight_column] = NewValues(calibrated(work, cells, one, groups, suffix, k), "value")
     outcome.rows = Rows(groups) if one.dropped else None
     return groups
+
+
+def _demanded(work: Work, method: str, invented: float | None, max_inference: float | None) -> Asked | None:
+    """Return what is asked so that the release can be denied, with the secret; None where nothing is.
+
+    Raises
+    ------
+    ParameterError
+        When it is asked of a file that no search makes.
+    """
+    if method == "cluster":
+        if invented or max_inference is not None:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "goes with the direct search, which alone can keep it",
+                "--method cluster",
+                "Use --method search",
+            )
+        return None
+    if work.in_levels:
+        if invented or max_inference is not None:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "decides which whole combinations are shown, where columns of a person or household are released by a "
+                "search of their own, and no search has a whole combination",
+                "columns with one value in all records of a person or household",
+                "Leave it out, or these columns. What a release lets guess, counted in records, is measured by: "
+                "sqlmicro audit --table RELEASE --original TABLE --quasi COLUMNS --measure inference",
+            )
+        return None
+    share = INVENTED if invented is None else invented
+    if not share and max_inference is None:
+        return None
+    inference = max_inference if max_inference is not None else MAX_INFERENCE if share else 1.0
+    secret = secrets.lasting()
+    work.outcome.account.key_fingerprint = secret.fingerprint
+    if not secret.lasts:
+        work.note(
+            "the secret that decides what is shown could not be kept, as in a container without a home: another run "
+            f"may show what this one does not. Set {secrets.LASTING_VARIABLE}"
+        )
+    limits = (("min_invented", invented), ("max_inference", max_inference))
+    return Asked(share, inference, secret, {name: limit for name, limit in limits if limit is not None})
+
+
+def _chosen(work: Work, found: Sequence[Candidate], candidate: int | None, asked: Asked | None) -> Candidate:
+    """Return the nearest candidate, or the one that was asked for; only the search keeps what must be denied."""
+    if candidate is not None and candidate > len(found):
+        raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
+    some = [found[candidate - 1]] if candidate else found
+    if asked and asked.insists:
+        some = [one for one in some if one.own]
+        if not some:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "needs columns that the direct search releases with original values",
+                "none",
+                "Name nominal columns, or use --numeric-values own",
+            )
+    return min(some, key=lambda one: (one.rank, one.number))

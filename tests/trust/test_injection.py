@@ -39,7 +39,7 @@ RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
 OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up",
           "hierarchy", "scan", "plan", "apply", "ledger", "series", "certify",
-          "publish-draft", "check", "verify", "decrypt")  # fmt: skip
+          "publish-draft", "check", "verify", "decrypt", "subset")  # fmt: skip
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 
