@@ -163,6 +163,8 @@ class Method(Entry):
     sorts: bool = False
     no_series: str = ""
     """Why its nights would tell more together than one does, where they would."""
+    on_clusters: bool = False
+    """Whether its own statements run on an engine whose records are on many machines."""
     promise_depends: bool = False
     """Whether its settings decide what it promises: its function has `assures` then, and `promise` is the default."""
 
@@ -265,6 +267,7 @@ def method(
     recodes: bool = False,
     sorts: bool = False,
     no_series: str = "",
+    on_clusters: bool = False,
     assures: Assures | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
@@ -280,7 +283,8 @@ def method(
     made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One whose nights
     would tell more together than one of them says why (`no_series`). One that sorts by each of its columns says so
     (`sorts`): where it has one, the records are numbered in its order, and sorted once. One whose promise depends on
-    its settings says how (`assures`).
+    its settings says how (`assures`). One whose statements run where records are on many machines says so
+    (`on_clusters`); what a kernel groups is grouped in blocks there.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -304,6 +308,7 @@ def method(
                 recodes=recodes,
                 sorts=sorts,
                 no_series=no_series,
+                on_clusters=on_clusters,
                 promise_depends=assures is not None,
             )
         )

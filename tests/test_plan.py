@@ -257,7 +257,7 @@ def test_what_spark_cannot_do_is_said_from_the_plan_alone(monkeypatch: pytest.Mo
             demand(engine.needs([planned(method, **given)]))
         return str(caught.value)
 
-    not_there = {"secure-k-ward", "apply-recoding", "shift-dates", "fake"}
+    not_there = {"secure-k-ward", "apply-recoding", "shift-dates", "fake", "encrypt"}
     assert {name for name, method in methods().items() if not engine.runs(method)} == not_there
     assert "runs methods that it has. Got secure-k-ward" in refused("secure-k-ward")
     assert "Got --db, --into, --threads, --delimiter" in refused("mdav", db="w", into="t", threads=2, delimiter=";")

@@ -26,6 +26,7 @@ _BYTES = 48
     stage="group",
     engine="sql",
     promise="column",
+    on_clusters=True,
     source="Defays & Nanopoulos (1993); remainder as in Fink (2009)",
     templates=(
         "load/guaranteed.sql",

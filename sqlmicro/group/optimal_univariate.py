@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     stage="group",
     engine="sql",
     promise="column",
+    on_clusters=True,
     source="Hansen & Mukherjee (2003), IEEE Transactions on Knowledge and Data Engineering 15(4)",
     templates=(
         "load/guaranteed.sql",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     stage="group",
     engine="sql",
     promise="record",
+    on_clusters=True,
     source="Defays & Nanopoulos (1993); Mateo-Sanz & Domingo-Ferrer (1998) for z-scores and principal component",
     templates=(
         "load/guaranteed.sql",

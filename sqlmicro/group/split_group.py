@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     stage="group",
     engine="sql",
     promise="moments",
+    on_clusters=True,
     source="Höhne, univariate split groups with fixed and variable group size",
     templates=(
         "group/sorted.sql",

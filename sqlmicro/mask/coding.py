@@ -36,7 +36,16 @@ Label = Annotated[str | None, Param("With --replacement label: the text, such as
 Smallest = Annotated[int, Param("Smallest number of records a tail may have.", min=2)]
 
 
-@method("top-code", stage="mask", engine="sql", promise="masked", by_value=True, source=SOURCE, templates=TEMPLATES)
+@method(
+    "top-code",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    on_clusters=True,
+    by_value=True,
+    source=SOURCE,
+    templates=TEMPLATES,
+)
 def top_code(
     work: Work,
     *,
@@ -75,7 +84,16 @@ def top_code(
     return _code(work, True, value, quantile, count, replacement, label, k, recoding_to)
 
 
-@method("bottom-code", stage="mask", engine="sql", promise="masked", by_value=True, source=SOURCE, templates=TEMPLATES)
+@method(
+    "bottom-code",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    on_clusters=True,
+    by_value=True,
+    source=SOURCE,
+    templates=TEMPLATES,
+)
 def bottom_code(
     work: Work,
     *,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     by_value=True,
     source="sqlmicro",
     templates=("mask/constants.sql", "mask/nulls.sql"),

@@ -55,6 +55,7 @@ def _assures(settings: Mapping[str, Any], where: str) -> Assurance:
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     assures=_assures,
     keeps_guarantees=True,
     by_value=True,

@@ -46,6 +46,7 @@ class _Released(NamedTuple):
     stage="mask",
     engine="sql",
     promise="record",
+    on_clusters=True,
     assures=lambda settings, where: Assurance("record", in_population=InPopulation.of(settings)),
     keeps_guarantees=True,
     recodes=True,

@@ -32,6 +32,7 @@ _WIDEST = 2**46
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     source="Brand (2002); Kim (1986); Sullivan (1989); Dwork et al. (2006); Mironov (2012); Ghosh et al. (2009)",
     templates=(
         "load/complete_rows.sql",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     by_value=True,
     source="sqlmicro",
     templates=("mask/partial_values.sql",),

@@ -27,6 +27,7 @@ MOST_INVARIANT = 200
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     source="Kooiman, Willenborg & Gouweleeuw (1997)",
     templates=(
         "mask/categories.sql",

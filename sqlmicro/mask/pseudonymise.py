@@ -19,6 +19,7 @@ _BLOCK = 64
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     assures=of_no_column,
     by_value=True,
     source="RFC 2104: HMAC, with SHA-256",

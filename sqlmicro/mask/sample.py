@@ -22,6 +22,7 @@ _ALL = 2**60
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     source="Hundepool et al. (2012); Cochran (1977), proportional allocation",
     templates=(
         "mask/sample_sizes.sql",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     source="sqlmicro",
     templates=("mask/draws.sql", "mask/shuffled.sql"),
     draws=True,

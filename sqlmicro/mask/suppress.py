@@ -47,6 +47,7 @@ def _assures(settings: Mapping[str, Any], where: str) -> Assurance:
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     assures=_assures,
     source="Hundepool et al. (2012), local suppression; greedy search: sqlmicro",
     templates=(

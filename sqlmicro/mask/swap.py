@@ -43,6 +43,7 @@ _WIDER_THAN_ARROW = ("HUGEINT", "UHUGEINT")
     stage="mask",
     engine="sql",
     promise="masked",
+    on_clusters=True,
     assures=lambda settings, where: Assurance("masked", in_population=InPopulation.of(settings)),
     source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping; Gussenbauer, sdcMicro: targeted "
     "record swapping, as recommended for the EU census of 2021",

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     stage="safe",
     engine="sql",
     promise="record",
+    on_clusters=True,
     source="Höhne, SAFE: a method for the anonymization of microdata (German census 2011)",
     templates=(
         "safe/cells.sql",

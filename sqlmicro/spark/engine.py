@@ -34,12 +34,6 @@ from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
-_AS_THEY_ARE = (
-    "safe", "individual-ranking", "optimal-univariate", "single-axis", "split-group", "suppress", "generalize",
-    "mondrian", "top-code", "bottom-code", "noise", "swap", "pram", "shuffle", "sample", "partial",
-    "constant", "pseudonymise",
-)  # fmt: skip
-"""The methods whose own statements run on Spark."""
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = [
     one
@@ -98,7 +92,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
 
 def runs(method: Method) -> bool:
     """Tell whether a method runs on Spark."""
-    return method.name in _AS_THEY_ARE or _in_kernel(method)
+    return method.on_clusters or _in_kernel(method)
 
 
 def _in_kernel(method: Method) -> bool:
