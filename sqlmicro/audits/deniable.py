@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from sqlmicro.attacks.known_columns import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, NumberedSides, number_of, sizes
+from sqlmicro.attacks.known_columns import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, NumberedSides, sizes
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease, Form, canonical_form, canonical_forms
 from sqlmicro.audits.registry import Detail, Found, NothingToMeasure, audit
 from sqlmicro.database.columns import Column, names_of
@@ -19,8 +19,6 @@ from sqlmicro.options.params import Param
 
 _SOURCE = "sqlmicro; see `sqlmicro help safe`"
 _SIDES = ("audit/records.sql", "audit/cells.sql", "audit/person_records.sql", "audit/foreign_values.sql")
-_IN_SQL = 12
-"""Of more columns combinations and guesses are counted from arrays."""
 _TOLD_FROM = 10
 """Of fewer rare combinations, or guesses, what leaves with a release tells nothing."""
 KnownColumns = Annotated[
@@ -170,7 +168,7 @@ class _Sides:
     at_least=True,
     on_request=True,
     source=_SOURCE,
-    templates=(*_SIDES, "audit/invented.sql", "audit/invented_by_set.sql", "audit/numbered_sides.sql"),
+    templates=(*_SIDES, "audit/invented.sql", "audit/numbered_sides.sql"),
 )
 def invented(
     audited: AuditedRelease,
@@ -196,8 +194,8 @@ def invented(
     Notes
     -----
     It is measured over the quasi-identifiers that are released with original values: those whose values all occur in
-    the original. Where the original says whose its records are, it counts persons. NULL is a value of its own. One
-    GROUP BY of the combinations of both tables per set, a hundred sets at a time; of more than 12 columns from arrays.
+    the original. Where the original says whose its records are, it counts persons. NULL is a value of its own. Per
+    set O(n) time for n combinations of both tables, which are numbered once; O(n p) memory.
     """
     sides = _sides(audited)
     k = rare or _smallest(sides)
@@ -214,36 +212,20 @@ def invented(
     return Found(share, tuple(column.name for column in sides.columns), detail)
 
 
-def _inventions(sides: _Sides, numbered: NumberedSides | None, known: int, k: int) -> KnownInventions:
+def _inventions(sides: _Sides, numbered: NumberedSides, known: int, k: int) -> KnownInventions:
     """Count the rare combinations of the sets of so many columns."""
     found = KnownSets.of(sides.columns, known)
     rare = made = below = 0
     least: float | None = None
     worst: tuple[Column, ...] = ()
-    counts = _inventions_of_many(numbered, sides, found, k) if numbered else _inventions_of(sides, found, k)
-    for one, shown, new in counts:
+    place = {column: number for number, column in enumerate(sides.columns)}
+    for one in found.drawn:
+        shown, new = numbered.inventions([place[column] for column in one], k)
         rare, made, below = rare + shown, made + new, below + (2 * new < shown)
         if shown and (least is None or new / shown < least):
             least, worst = new / shown, one
     names = [column.name for column in worst]
     return KnownInventions(known, found.there, len(found.drawn), rare, made, below, least, names)
-
-
-def _inventions_of(sides: _Sides, found: KnownSets, k: int) -> Iterator[tuple[tuple[Column, ...], int, int]]:
-    for used, sets in found.batches():
-        by_number = {number_of(one, used): one for one in sets}
-        for grouped, shown, new in sides.warehouse.rows(
-            "audit/invented_by_set.sql", **sides.by_person, columns=used, sets=sets, k=k
-        ):
-            yield by_number[int(grouped)], int(shown), int(new)
-
-
-def _inventions_of_many(
-    numbered: NumberedSides, sides: _Sides, found: KnownSets, k: int
-) -> Iterator[tuple[tuple[Column, ...], int, int]]:
-    place = {column: number for number, column in enumerate(sides.columns)}
-    for one in found.drawn:
-        yield one, *numbered.inventions([place[column] for column in one], k)
 
 
 @audit(
@@ -252,7 +234,7 @@ def _inventions_of_many(
     gate="max_inference",
     on_request=True,
     source=_SOURCE,
-    templates=(*_SIDES, "audit/inference_by_set.sql", "audit/numbered_sides.sql", "audit/commonest.sql"),
+    templates=(*_SIDES, "audit/numbered_sides.sql", "audit/commonest.sql"),
 )
 def inference(
     audited: AuditedRelease, limit: float | None, *, known_columns: KnownColumns = KNOWN_COLUMNS
@@ -269,8 +251,8 @@ def inference(
     Notes
     -----
     It is measured over the same columns as `invented`. A gate below the share of the commonest value of a column asks
-    for that share: whoever guesses it needs no release. Of a person with several values nothing is guessed. Two
-    extremes of every column per set, a hundred sets at a time.
+    for that share: whoever guesses it needs no release. Of a person with several values nothing is guessed. Per set
+    O(n p) time for n combinations of both tables, which are numbered once; O(n p) memory.
     """
     sides = _sides(audited)
     if len(sides.columns) < 2:
@@ -278,8 +260,7 @@ def inference(
     by_column: dict[Column, list[KnownGuesses]] = {column: [] for column in sides.columns}
     numbered = _numbered(audited, sides)
     for known in sizes(len(sides.columns) - 1, known_columns):
-        counted = _guesses_of_many(numbered, sides.columns, known) if numbered else _guesses(sides, known)
-        for column, guesses in counted.items():
+        for column, guesses in _guesses(numbered, sides.columns, known).items():
             by_column[column].append(guesses)
     found = []
     for column, made in by_column.items():
@@ -292,23 +273,8 @@ def inference(
     return found
 
 
-def _guesses(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
+def _guesses(side: NumberedSides, columns: Sequence[Column], known: int) -> dict[Column, KnownGuesses]:
     """Count the guesses of every column from the sets of so many others."""
-    counts = {column: [0, 0] for column in sides.columns}
-    for used, sets in KnownSets.of(sides.columns, known).batches():
-        by_number = {number_of(one, used): one for one in sets}
-        for grouped, *guesses in sides.warehouse.rows(
-            "audit/inference_by_set.sql", **sides.by_person, columns=sides.columns, used=used, sets=sets
-        ):
-            for place, guessed in enumerate(sides.columns):
-                if guessed not in by_number[int(grouped)]:
-                    counts[guessed][0] += int(guesses[2 * place])
-                    counts[guessed][1] += int(guesses[2 * place + 1])
-    return {column: KnownGuesses(known, made, right) for column, (made, right) in counts.items()}
-
-
-def _guesses_of_many(side: NumberedSides, columns: Sequence[Column], known: int) -> dict[Column, KnownGuesses]:
-    """Count them from arrays."""
     place = {column: number for number, column in enumerate(columns)}
     made, right = [0] * len(place), [0] * len(place)
     for one in KnownSets.of(columns, known).drawn:
@@ -317,10 +283,8 @@ def _guesses_of_many(side: NumberedSides, columns: Sequence[Column], known: int)
     return {column: KnownGuesses(known, made[j], right[j]) for column, j in place.items()}
 
 
-def _numbered(audited: AuditedRelease, sides: _Sides) -> NumberedSides | None:
-    """Return the combinations of both sides as arrays, where there are many columns."""
-    if len(sides.columns) <= _IN_SQL:
-        return None
+def _numbered(audited: AuditedRelease, sides: _Sides) -> NumberedSides:
+    """Return the combinations of both sides as arrays."""
     found: NumberedSides = audited.once(
         "numbered sides", lambda: NumberedSides.of(sides.warehouse, sides.columns, sides.by_person)
     )

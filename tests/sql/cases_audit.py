@@ -434,67 +434,6 @@ CASES += [
         returns=["rare", "invented", "exactly", "exactly_invented", "uniques", "uniques_shown"],
         expect=[(5, 3, 3, 2, 2, 1)],
     ),
-    # By sets, k = 3. Of a: 1 has three records, 2 has three; 8 and 9 none. Of b: a has four, b two, c one: b and c are
-    # rare, none is invented. Of both as above. set_id counts b as the lowest bit: 0 = {a, b}, 1 = {a}, 2 = {b}.
-    Case(
-        "audit/invented_by_set.sql",
-        given={"released": SHOWN, "original": KNOWN},
-        params=BY_SET | {"sets": [(A,), (B,), (A, B)], "k": 3},
-        returns=["set_id", "rare", "invented"],
-        expect=[(0, 5, 3), (1, 2, 2), (2, 2, 0)],
-        ordered=True,
-    ),
-    # Two records of one person are one person: 2 is shown, and one has it. Nobody's are one person too.
-    Case(
-        "audit/invented_by_set.sql",
-        given={
-            "released": values("a, b, records", "(1, 'x', 3)", "(2, 'x', 3)", "(NULL, 'y', 3)"),
-            "original": values(
-                "a, b, who, records",
-                "(1, 'x', 7, 1)",
-                "(1, 'y', 8, 1)",
-                "(1, 'z', NULL, 1)",
-                "(2, 'x', 7, 1)",
-                "(2, 'z', 7, 1)",
-            ),
-        },
-        params=BY_SET | {"person": [col("who")], "whose": [(col("who"),)], "sets": [(A,), (A, B)], "k": 2},
-        returns=["set_id", "rare", "invented"],
-        expect=[(0, 3, 1), (1, 2, 1)],
-        ordered=True,
-    ),
-    # Alone in b is (NULL, c): 9 is shown with c, a wrong guess of a. Nobody is alone in a and shown.
-    Case(
-        "audit/inference_by_set.sql",
-        given={"released": SHOWN, "original": KNOWN},
-        params=BY_SET | {"used": [A, B], "sets": [(A,), (B,)]},
-        returns=["set_id", "guesses_1", "right_1", "guesses_2", "right_2"],
-        expect=[(2, 1, 0, 1, 1)],
-    ),
-    # All three are alone in b; y is shown with two values of a, so that two are guessed, both right: NULL is a value.
-    Case(
-        "audit/inference_by_set.sql",
-        given={
-            "released": values("a, b, records", "(1, 'x', 3)", "(1, 'y', 3)", "(2, 'y', 4)", "(NULL, NULL, 3)"),
-            "original": values("a, b, records", "(1, 'x', 1)", "(2, 'y', 1)", "(NULL, NULL, 1)"),
-        },
-        params=BY_SET | {"used": [B], "sets": [(B,)]},
-        returns=["set_id", "guesses_1", "right_1", "guesses_2", "right_2"],
-        expect=[(0, 2, 2, 3, 3)],
-    ),
-    # A person with two values of a is alone in b, and nothing is guessed of a; a value shown beside NULL is no guess.
-    Case(
-        "audit/inference_by_set.sql",
-        given={
-            "released": values("a, b, records", "(1, 'x', 3)", "(1, 'y', 3)", "(NULL, 'y', 3)"),
-            "original": values(
-                "a, b, who, records", "(1, 'x', 7, 1)", "(2, 'x', 7, 1)", "(1, 'y', 8, 1)", "(1, 'z', 8, 1)"
-            ),
-        },
-        params=BY_SET | {"used": [B], "sets": [(B,)], "person": [col("who")], "whose": [(col("who"),)]},
-        returns=["set_id", "guesses_1", "right_1", "guesses_2", "right_2"],
-        expect=[(0, 0, 0, 2, 2)],
-    ),
     Case(
         "audit/numbered_sides.sql",
         given={

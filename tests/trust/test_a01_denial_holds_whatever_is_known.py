@@ -14,7 +14,7 @@ import pytest
 from databases import opened
 
 import sqlmicro
-from sqlmicro.attacks.known_columns import KnownSets
+from sqlmicro.attacks.known_columns import KnownSets, NumberedSides
 from sqlmicro.audits.deniable import Guesses, Inventions, KnownGuesses, KnownInventions
 from sqlmicro.database.columns import Column
 
@@ -97,13 +97,8 @@ def invented(db: str, **options: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("in_sql", [12, 0])
 @pytest.mark.parametrize("persons", [False, True])
-def test_the_audit_counts_what_is_invented_of_every_set_of_columns(
-    sides: Callable[..., str], persons: bool, in_sql: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By statements, and from arrays as of many columns."""
-    monkeypatch.setattr("sqlmicro.audits.deniable._IN_SQL", in_sql)
+def test_the_audit_counts_what_is_invented_of_every_set_of_columns(sides: Callable[..., str], persons: bool) -> None:
     original = made(1, 150)
     released = changed(original, 1)
     rng = np.random.default_rng(0)
@@ -121,13 +116,8 @@ def test_the_audit_counts_what_is_invented_of_every_set_of_columns(
     assert found["value"] == min(one["least"] for one in by_known.values() if one["least"] is not None)
 
 
-@pytest.mark.parametrize("in_sql", [12, 0])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_audit_counts_the_guesses_from_every_set_of_columns(
-    sides: Callable[..., str], seed: int, in_sql: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By statements, and from arrays as of many columns."""
-    monkeypatch.setattr("sqlmicro.audits.deniable._IN_SQL", in_sql)
+def test_the_audit_counts_the_guesses_from_every_set_of_columns(sides: Callable[..., str], seed: int) -> None:
     original = made(seed, 90)
     released = changed(original, seed)
     db = sides(original, released, list(range(90)))
@@ -177,6 +167,55 @@ def test_a_gate_holds_in_the_worst_set_and_only_the_holder_is_told_which_it_is(s
     assert (found["invented"], found["rare"]) == (8, 16)
     pairs = next(one for one in found["by_known"] if one["known"] == 2)
     assert pairs["worst"] == ["b", "c"]
+
+
+_KNOWN = [(1, "a", 3), (2, "a", 1), (2, "b", 2), (None, "c", 1)]
+_SHOWN = [(1, "a", 3), (2, "a", 4), (2, "b", 5), (9, "c", 3), (1, "b", 3), (8, "b", 4)]
+
+
+def numbered(released: list[Row], original: list[Row], persons: list[int | None] | None = None) -> NumberedSides:
+    """Return the sides of two columns with the records of every combination, by hand: NULL has a number of its own."""
+
+    def numbers(values: Any, first: int = 0) -> list[int]:
+        place = {value: number for number, value in enumerate(dict.fromkeys(values), first)}
+        return [place[value] for value in values]
+
+    own, none = [0] * len(original), [0] * len(released)
+    values = [numbers([row[j] for row in (*original, *released)]) for j in range(2)]
+    whose = numbers(persons, 1) if persons else own
+    before, after = [*(row[2] for row in original), *none], [*own, *(row[2] for row in released)]
+    return NumberedSides(np.array(before), np.array(after), np.array([*whose, *none]), np.array(values))
+
+
+def test_inventions_by_hand() -> None:
+    # k = 3. Of a: 1 has three records, 2 has three; 8 and 9 none. Of b: a has four, b two, c one: none is invented.
+    side = numbered(_SHOWN, _KNOWN)
+    assert [side.inventions(known, 3) for known in ([0], [1], [0, 1])] == [(2, 2), (2, 0), (5, 3)]
+    # Two records of one person are one person: 2 is shown, and one has it. Nobody's are one person too.
+    original = [(1, "x", 1), (1, "y", 1), (1, "z", 1), (2, "x", 1), (2, "z", 1)]
+    side = numbered([(1, "x", 3), (2, "x", 3), (None, "y", 3)], original, [7, 8, None, 7, 7])
+    assert [side.inventions(known, 2) for known in ([0], [0, 1])] == [(2, 1), (3, 1)]
+
+
+@pytest.mark.parametrize(
+    ("known", "released", "original", "persons", "expected"),
+    [
+        # Alone in b is (NULL, c): 9 is shown with c, a wrong guess of a. Nobody is alone in a and shown.
+        ([1], _SHOWN, _KNOWN, None, ([1, 0], [0, 0])),
+        ([0], _SHOWN, _KNOWN, None, ([0, 0], [0, 0])),
+        # All are alone in b; y is shown with two values of a, so that two are guessed, both right: NULL is a value.
+        ([1], [(1, "x", 3), (1, "y", 3), (2, "y", 4), (None, None, 3)], [(1, "x", 1), (2, "y", 1), (None, None, 1)],
+         None, ([2, 0], [2, 0])),
+        # A person with two values of a is alone in b, and nothing is guessed of a; a value beside NULL is no guess.
+        ([1], [(1, "x", 3), (1, "y", 3), (None, "y", 3)], [(1, "x", 1), (2, "x", 1), (1, "y", 1), (1, "z", 1)],
+         [7, 7, 8, 8], ([0, 0], [0, 0])),
+    ],
+)  # fmt: skip
+def test_guesses_by_hand(
+    known: list[int], released: list[Row], original: list[Row], persons: Any, expected: tuple[list[int], list[int]]
+) -> None:
+    made, right = numbered(released, original, persons).guesses(known)
+    assert (made.tolist(), right.tolist()) == expected
 
 
 def test_more_than_500_sets_of_a_size_are_drawn_evenly_and_said() -> None:
