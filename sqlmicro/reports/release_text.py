@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 
 def brief(report: ReleaseReport) -> str:
     """Return what was published where, what it protects, how close it is, and what asks for a decision."""
+    missing = _missing(report.losses.missing)
     lines = [
         line("published", _where(report)),
         line("rows", _rows(report)),
         line("protects", f"{report.verdict.headline}. {report.verdict.sentence}"),
         *_close(report),
-        *_missing(report.losses.missing),
+        *missing,
         *_audits([check for check in report.audits if check.threshold is not None and not check.passed]),
         *(_purged(report.purging) if report.purging and not report.purging.purged else []),
     ]
-    told = [note for note in report.notes if note.startswith(_TOLD) or (report.series and note == report.notes[-1])]
+    told_of = _TOLD if missing else (*_TOLD, "--nulls")  # what was filled in and taken out is told once
+    told = [note for note in report.notes if note.startswith(told_of) or (report.series and note == report.notes[-1])]
     for note in told:
         label, _, text = note.partition(": ")
         lines.append(
@@ -69,7 +71,7 @@ def _loss_in_short(report: ReleasedRows) -> str:
 
 
 _DECIDE = ("warning: ", "not erased", "k counts")
-_TOLD = (*_DECIDE, "dropped", "released as they are", "--nulls")
+_TOLD = (*_DECIDE, "dropped", "released as they are")
 """How notes begin that ask for a decision, or say what became of columns."""
 
 
