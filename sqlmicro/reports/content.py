@@ -230,7 +230,10 @@ def _worst_told(facts: Facts) -> str:
     most = lost_most(facts)
     if most is None:
         return ""
-    return say("The column that lost most: {column}, {share}.", column=most[0], share=percent(most[1] / 100))
+    given = {"column": most[0], "share": percent(most[1] / 100)}
+    if most[1] > _MUCH:
+        return say("But {column} lost {share}: see below whether it is still of use.", **given)
+    return say("The column that lost most: {column}, {share}.", **given)
 
 
 def _attack_judged(facts: Facts) -> str:

@@ -256,7 +256,10 @@ def test_every_figure_of_the_first_screen_is_judged(found: Facts) -> None:
         attack = Attacked(found.attacks[0].name, low, low, 0.01, 1000, False)
         verdict = replace(told, k_released=smallest, promised=promise, attack=attack)
         facts = replace(found, verdict=verdict, loss=replace(found.loss, il=il))
-        return [meaning.rpartition("That is ")[2].partition(" The column")[0] for _, _, meaning in tiles(facts)]
+        return [
+            meaning.rpartition("That is ")[2].partition(" The column")[0].partition(" But")[0]
+            for _, _, meaning in tiles(facts)
+        ]
 
     assert judged(0.249, 4, 4.9) == ["what was promised: 4 or more.", "little.", "within what k = 4 allows: 25.0 %."]
     assert judged(0.251, 3, 19.9) == [
