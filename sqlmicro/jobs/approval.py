@@ -464,7 +464,8 @@ def _read(path: Path) -> dict[str, Any]:
             str(path), "there must be a plan", "none", "Make one with: sqlmicro plan POLICY.toml"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(str(path), "must be a plan that sqlmicro plan has written", "something else") from None
+        do = "Make one with: sqlmicro plan POLICY.toml"
+        raise InputError(str(path), "must be a plan that sqlmicro plan has written", "something else", do) from None
     if hashed != _hash(body) or body.get("format") != _FORMAT:
         raise InputError(str(path), "must be as sqlmicro plan has written it", "a file that was changed", "Plan again")
     return dict(told)

@@ -238,7 +238,8 @@ def content(path: str) -> Mapping[str, Any]:
         raise JobError(path, "must be TOML with values of a few levels", "brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         place = str(error).rpartition("(")[2].rstrip(")") if "(at" in str(error) else "somewhere"
-        raise JobError(path, "must be TOML", f"something else {place}") from None
+        do = "Mend it there; sqlmicro init and sqlmicro scan draft files that are right"
+        raise JobError(path, "must be TOML", f"something else {place}", do) from None
 
 
 def _listed(where: str, content: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
