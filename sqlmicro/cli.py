@@ -209,7 +209,7 @@ def _command(verb: Verb[Any]) -> Callable[..., None]:
     ])  # fmt: skip
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-    command.__doc__ = verb.text
+    command.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in verb.text.split("\n\n"))
     return command
 
 
