@@ -296,7 +296,7 @@ def test_files_and_functions_are_short():
     assert not long
 
 
-MOST_REFUSALS = 95
+MOST_REFUSALS = 92
 """Functions that refuse: 92 as the package stands. It is lowered, never raised."""
 
 
@@ -310,7 +310,7 @@ def test_what_does_not_go_together_is_a_need():
     assert len(refusing) <= MOST_REFUSALS, refusing
 
 
-MOST_FILES, MOST_ARROWS, MOST_WITH_ONE_IMPORTER = 464, 2945, 83
+MOST_FILES, MOST_ARROWS, MOST_WITH_ONE_IMPORTER = 459, 2944, 74
 """Of the package as it stands: they are lowered, never raised. A file is a thought, not a share of its lines."""
 
 

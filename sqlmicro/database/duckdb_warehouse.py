@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database import built_ins, filled, mirror
+from sqlmicro.database import built_ins, mirror
 from sqlmicro.database.catalog import free_name
 from sqlmicro.database.columns import Column
 from sqlmicro.database.connection import Deferred, close
@@ -29,6 +29,7 @@ from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.system.arrow import as_arrays
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.secrets import Key, Secret
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,11 +38,20 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.pinned import PinnedObjects
     from sqlmicro.database.warehouse import Mirrors
-    from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
 _READING = ("SELECT", "DESCRIBE")
 """How a look-up begins that changes nothing."""
+_SHOWN = (
+    "-- {{ comment | comment }}\nCREATE OR REPLACE TABLE {{ target | ident }} ("
+    "{% for name, kind in types %}{{ name | ident }} {{ kind | sqltype }}"
+    "{% if not loop.last %}, {% endif %}{% endfor %});"
+)
+"""A relation that a kernel has filled."""
+_DRAWN = """-- The run used the words of a secret key in place of these.
+CREATE OR REPLACE TABLE {{ target | ident }} AS
+SELECT md5_number_upper(CAST(uuid() AS VARCHAR)) AS word FROM range({{ n | lit }})"""
+"""What stands for words in a script: others, which nobody can foretell either."""
 
 
 class DuckDBWarehouse(InOnePlace):
@@ -168,15 +178,15 @@ class DuckDBWarehouse(InOnePlace):
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
         target = self.fill(table, into)
-        shown = statement(filled.SHOWN, target=target, types=self.describe(target), comment=comment)
+        shown = statement(_SHOWN, target=target, types=self.describe(target), comment=comment)
         self.log.append(Logged(into, shown))
         self.loaded.append(target)
         return target
 
     def words(self, into: str, key: str, n: int) -> Name:
         """Create the staging relation `into` of n words that a release is put in order by: see `Key.words`."""
-        target = self.fill(filled.words(key, n), into)
-        self.log_only(into, filled.DRAWN, target=target, n=n)
+        target = self.fill(_words(key, n), into)
+        self.log_only(into, _DRAWN, target=target, n=n)
         return target
 
     def fill(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
@@ -489,3 +499,17 @@ def _relations(values: Iterable[object]) -> Iterator[Name | None]:
             yield from _relations(value)
         elif not isinstance(value, str | int | float | Column | None):
             yield None
+
+
+def _words(key: str, n: int) -> pa.RecordBatchReader:
+    """Return n words of the key of an order as a relation of Arrow's, made as they are read: see `Key.words`."""
+    import pyarrow as pa
+
+    schema = pa.schema([("word", pa.uint64())])
+
+    def batch(block: bytes) -> pa.RecordBatch:
+        # of a buffer: pa.array of an ndarray loads pandas where it is installed
+        column = pa.Array.from_buffers(pa.uint64(), len(block) // 8, [None, pa.py_buffer(block)])
+        return pa.RecordBatch.from_arrays([column], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, map(batch, Key.words(key, n)))

@@ -14,11 +14,11 @@ from sqlmicro.mask import keyed
 from sqlmicro.mask.keyed import KeyFile
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method, of_no_column
+from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
     from ffx import FF1
 
-    from sqlmicro.system.progress import Progress
     from sqlmicro.work import Outcome, Work
 
 _DIGITS, _UPPER = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -16,7 +16,7 @@ RENDER: dict[str, Callable[[], Write]] = {
     "Methods": lambda: late("sqlmicro.reports.text", "methods"),
     "MethodReport": lambda: late("sqlmicro.reports.text", "method"),
     "Compared": lambda: late("sqlmicro.reports.release_text", "safe_distance"),
-    "DecryptReport": lambda: lambda report: "\n".join(report.values),
+    "DecryptReport": lambda: late("sqlmicro.reports.text", "decrypted"),
     "MacrosReport": lambda: late("sqlmicro.reports.text", "macros"),
     "Ledger": lambda: late("sqlmicro.reports.text", "ledger"),
     "Certified": lambda: late("sqlmicro.reports.text", "certified"),

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sqlmicro.history.ledger import Entry, Ledger
     from sqlmicro.history.series_list import SeriesList
     from sqlmicro.identifiers.scan import ProfileReport
+    from sqlmicro.mask.encrypt import DecryptReport
     from sqlmicro.publish.certificate import Attested, Certified
     from sqlmicro.publish.report import Recounted
     from sqlmicro.reports.done import OverPolicy
@@ -240,6 +241,11 @@ def _prose(description: str) -> list[str]:
     found = sections(description)
     text = f"{found['']}\n\n{found.get('Notes', '')}"
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def decrypted(report: DecryptReport) -> str:
+    """Return the values, one on each line."""
+    return "\n".join(report.values)
 
 
 def subset(report: SubsetReport) -> str:
