@@ -108,9 +108,27 @@ def consult(book: Book | None, release: Release) -> None:
         Consulted(one.release, one.entry, one.state, one.series, one.epoch)
         for one in sorted({*out, *replaced}, key=lambda one: one.release)
     ]
+    said = _said_already(book, release, [*out, *replaced])
+    out = [one for one in out if one not in said]
     _hold(book, release, out, promised_k(run), least)
-    if replaced:
+    if replaced and replaced[0] not in said:
         _hold(book, release, [*out, *replaced], release.past.min_union_k, None)
+
+
+def _said_already(book: Book, release: Release, others: Sequence[Entry]) -> list[Entry]:
+    """Return the releases that tell the same of the same persons, of whom some have several records.
+
+    Such a person shares the classes of all these records with few, in one release alone. Two that say the same tell
+    nothing that one of them does not.
+    """
+    if not others or not release.run.roles.person:
+        return []
+    own = union.digest(book.warehouse, _told(book, release))
+    found = [one for one in others if one.remembered == own]
+    if found:
+        named = ", ".join(f"release {one.release} ({one.target})" for one in found)
+        release.run.log.notes.append(f"nothing new: {named} tells the same of the same persons")
+    return found
 
 
 def unmeasured(release: Release, why: str, do: str) -> None:

@@ -100,6 +100,25 @@ def test_the_same_night_again_tells_nothing_new(db: str) -> None:
     assert first == again
 
 
+def test_the_same_night_again_tells_nothing_new_of_persons_with_many_rows(tmp_path: Path) -> None:
+    """A person shares the classes of all of her rows with nobody, in one release already."""
+    db = str(tmp_path / "w.duckdb")
+    draw = random.Random(4)
+    visits = ", ".join(f"({draw.randrange(40)}, {draw.randrange(90)}, {draw.randrange(1000)})" for _ in range(200))
+    execute(db, f"CREATE TABLE persons AS SELECT * FROM (VALUES {visits}) AS t(id, age, {QUOTED})")
+    given = {"row_key": [], "person": ["id"], "rest": "drop"}
+    first = released(db, "first", **given)
+    again = released(db, "again", **given)
+    assert "nothing new: release 1 (first) tells the same of the same persons" in again["notes"]
+    assert (again["verdict"]["status"], again["output_hash"]) == ("held", first["output_hash"])
+    assert released(db, "again", **given, overwrite=True)["verdict"]["status"] == "held"
+    with pytest.raises(AuditFailed, match="40 of 40 persons share their classes with fewer than 5, together with"):
+        released(db, "third", **given, k=5)
+    execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} + 1 WHERE id = 3")
+    with pytest.raises(AuditFailed, match="differences of totals about fewer than 4 persons"):
+        released(db, "third", **given)
+
+
 @pytest.mark.slow
 def test_what_is_replaced_is_measured_but_not_demanded(db: str) -> None:
     released(db, "nightly")
