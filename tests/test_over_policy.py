@@ -89,7 +89,7 @@ def test_one_command_for_all(applied: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert "3 of 3 releases of policy." in one.stdout
     assert "next  sqlmicro certify policy.toml" in said[0].stdout and "next  sqlmicro verify" in said[1].stdout
     pages = sorted(one.name for one in (applied / "pages").iterdir())
-    assert pages == ["Third__one_.html", "one_anonymized.html", "others.html"]
+    assert pages == ["Third~20~~22~one~22~.html", "one_anonymized.html", "others.html"]
     assert "signed by key, with the key SHA256:" in " ".join(said[2].stdout.split())
 
 
@@ -109,12 +109,30 @@ def test_one_that_fails_keeps_no_other_from_it(copy: Path) -> None:
     execute(copy, "UPDATE others SET age = age + rowid")
     assert codes(sqlmicro.check("policy.toml")) == [0, 1, 0]
     assert codes(verify("policy.toml", certificate="out", signers="key.pub")) == [0, 1, 0]
-    assert codes(sqlmicro.certify("policy.toml", to="again", key="key")) == [0, 2, 0]
+    assert codes(sqlmicro.certify("policy.toml", to="again", key="key")) == [0, 1, 0]
     assert codes(sqlmicro.report(policy="policy.toml", to="pages")) == [0, 1, 0]
     execute(copy, "DROP TABLE others")
     done = run("check", "policy.toml")
     assert done.returncode == 2 and "2 of 3 releases" in done.stdout and "next" not in done.stdout
     assert run("verify", "policy.toml", "--certificate", "out", "--signers", "key.pub").returncode == 2
+
+
+def test_what_is_there_must_be_what_the_policy_has_published(copy: Path) -> None:
+    """A column of names beside, a release of another job, one that was withdrawn, and a policy that asks for more."""
+    execute(copy, "CREATE OR REPLACE TABLE others AS SELECT *, 'Anna ' || rowid AS name FROM others")
+    given = {"columns": ["age", "pay"], "drop": ["id"], "k": 2, "alone_because": "a test"}
+    sqlmicro.mdav("one", db="w.duckdb", **given, into="one_anonymized", overwrite=True)
+    sqlmicro.ledger("withdraw", 3, reason="a test", db="w.duckdb")
+    for done in (sqlmicro.check("policy.toml"), sqlmicro.report(policy="policy.toml", to="pages")):
+        assert codes(done) == [1, 1, 1]
+        steps, content, out = (one["found"] for one in done["releases"])
+        assert "must be released by the steps of the policy" in steps and "must be a release that is out" in out
+        assert "must be as it was published" in content and "Anna" not in content
+    text = (copy / "policy.toml").read_text()
+    (copy / "policy.toml").write_text(text.replace("k = 3", "k = 20"))
+    done = run("check", "policy.toml")
+    assert done.returncode == 2 and "must be as it was applied" in " ".join(done.stderr.split())
+    assert run("check", "policy.plan.json").returncode == 1
 
 
 def test_who_signed_is_asked_for(copy: Path) -> None:

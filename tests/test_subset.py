@@ -111,6 +111,20 @@ def test_declared_keys_of_several_columns_and_a_seed(tmp_path: Path) -> None:
     assert all_lands["tables"][0]["rows"] == 2
 
 
+def test_what_hangs_on_a_table_that_is_copied_whole_stays(tmp_path: Path) -> None:
+    db = warehouse(
+        tmp_path, "CREATE TABLE Lands (id INTEGER PRIMARY KEY)", "INSERT INTO Lands VALUES (0), (1), (2)",
+        "CREATE TABLE persons (id INTEGER PRIMARY KEY)", "INSERT INTO persons SELECT i FROM range(100) r(i)",
+        "CREATE TABLE orders (who INTEGER REFERENCES PERSONS (id), land INTEGER REFERENCES LANDS (id))",
+        "INSERT INTO orders SELECT i % 100, i % 2 FROM range(300) r(i)",
+    )  # fmt: skip
+    report = sqlmicro.subset(db=db, table="persons", size=3, whole=["lands"], to=str(tmp_path / "small.duckdb"))
+    assert {one["name"]: one["rows"] for one in report["tables"]} == {"Lands": 3, "orders": 9, "persons": 3}
+    where = str(tmp_path / "none" / "small.duckdb")
+    with pytest.raises(InputError, match="the folder of"):
+        sqlmicro.subset(db=db, table="persons", size=3, to=where)
+
+
 def test_every_output_says_that_it_is_not_anonymised(tmp_path: Path) -> None:
     db, to = warehouse(tmp_path, *DECLARED), tmp_path / "small.duckdb"
     done = CliRunner().invoke(app, ["subset", "--db", db, "--table", "persons", "--size", "3", "--to", str(to)])

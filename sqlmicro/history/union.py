@@ -14,10 +14,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from sqlmicro.database.catalog import find_beside
 from sqlmicro.database.columns import Column
-from sqlmicro.database.content import by_kind
+from sqlmicro.database.content import by_kind, content_of
 from sqlmicro.database.loading import KNOWN_BY
 from sqlmicro.database.templates import Name, Params, Select
-from sqlmicro.database.warehouse import Database
+from sqlmicro.database.warehouse import Database, Warehouse
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
 from sqlmicro.registry import find
@@ -219,6 +219,12 @@ def digest(warehouse: Database, tables: Sequence[Name | Select | None]) -> str:
         warehouse.rows("history/digest.sql", remembered=table, columns=columns)[0] if table else (0, 0)
         for table, columns in told
     ])  # fmt: skip
+
+
+def output_hash(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> str:
+    """Return the hash of the records of a release, in any order, as its entry has it."""
+    described = [(column.name, column.type) for column in columns]
+    return sha256(content_of(warehouse, relation, described, described)).hexdigest()
 
 
 def _hashed(sums: Sequence[tuple[Any, ...]]) -> str:

@@ -300,8 +300,19 @@ def approved_jobs(options: ApplyOptions, told: Mapping[str, Any], progress: Prog
 
 
 def jobs_of(policy: str, progress: Progress) -> list[Job]:
-    """Return the jobs of a policy, or of a plan as it was made, whatever the policy has become."""
+    """Return the jobs of a policy as it was applied, or of a plan as it was made.
+
+    Raises
+    ------
+    InputError
+        When the policy was changed since it was applied.
+    """
     if not policy.endswith(".json"):
+        applied = _applied(Path(policy))
+        told = json.loads(json.dumps(file.content(policy), default=str))
+        if applied.exists() and _read(applied)["job"] != told:
+            do = f"Plan and apply it, or name the plan that was applied: {applied.name}"
+            raise InputError(policy, "must be as it was applied", "another policy", do)
         return file.read(policy, {}, progress)
     told = _read(Path(policy))
     return file.of_content(str(Path(policy).parent / told["policy"]), told["job"], {}, progress)

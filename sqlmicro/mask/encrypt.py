@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import keyed
-from sqlmicro.mask.keyed import KeyFile
+from sqlmicro.mask.keyed import KeyFile, key_for
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method, of_no_column
 from sqlmicro.system.progress import Progress
@@ -75,8 +74,8 @@ def encrypt(work: Work, *, alphabet: Alphabet = "digits", key_file: KeyFile = No
     pseudonym, and whoever has the key reads all values. The length and the signs stay, so does how often a value
     occurs, and all records of one person stay recognisable as such. A value may become itself by chance, in one of
     1,000,000 cases or fewer; the report counts them. A result may be the number of somebody else, and check digits are
-    not right. The key is neither part of a statement nor recorded. The AES key is made of it by HMAC-SHA-256, in a
-    series together with the number of the epoch. About 40 µs for each different value.
+    not right. The key is neither part of a statement nor recorded. The AES key is made of it by SHA-256, in a series
+    together with the number of the epoch. About 40 µs for each different value.
     """
     fit = ("text", "integer", "enum")
     if wrong := [f"{c.name} ({c.type})" for c in work.columns if c.family not in fit and c.type != "UUID"]:
@@ -125,7 +124,7 @@ def decrypt_values(options: DecryptOptions, progress: Progress) -> DecryptReport
         must = "reads one of the pseudonyms and the key from standard input"
         raise ParameterError(where, must, "both", "Give --key-file FILE")
     try:
-        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         raise ParameterError(f"{where}, file", "must be a file of text in UTF-8", "another or none") from None
     texts = text.splitlines()
@@ -149,7 +148,7 @@ def _cipher(where: str, key: bytes, alphabet: str) -> FF1:
     except ImportError:
         do = "Install it by: pip install 'sqlmicro[encrypt]'"
         raise InputError(where, "needs libffx, which is not installed", do=do) from None
-    return FF1(hmac.digest(key, b"sqlmicro encrypt FF1", "sha256"), alphabet=ALPHABETS[alphabet])
+    return FF1(key_for("encrypt", key), alphabet=ALPHABETS[alphabet])
 
 
 def _refuse_unfit(where: str, texts: Sequence[str], alphabet: str) -> None:

@@ -14,7 +14,7 @@ from sqlmicro.database.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError, nearest
 from sqlmicro.identifiers import scan
 from sqlmicro.mask import keyed
-from sqlmicro.mask.keyed import KeyFile
+from sqlmicro.mask.keyed import KeyFile, key_for
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method, of_no_column
 
@@ -111,7 +111,7 @@ def fake(
     """
     keyed.refuse_inexact(work)
     faker, version = _faker(work, locale)
-    key = hmac.digest(keyed.key_of(work, key_file), b"sqlmicro fake", "sha256")
+    key = key_for("fake", keyed.key_of(work, key_file))
     kinds = work.once(f"{work.prefix} kinds", lambda: [*_kinds(work, kind).values()])
     if work.once(f"{work.prefix} faker", lambda: version) != version:
         must, do = "an epoch of a series has one version of Faker", "Install that one, or begin a new --epoch"

@@ -9,6 +9,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick
 from sqlmicro.system import secrets
+from sqlmicro.system.secrets import key_for as key_for
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column

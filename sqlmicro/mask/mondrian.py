@@ -99,7 +99,8 @@ def mondrian(
     middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of
     their type. Missing values lie behind all others. A range shows the smallest and largest value of its group. In a
     DOUBLE column these are rounded outwards where that takes fewer digits, by less than half of the way to the next
-    value of the table, so that ranges which were apart stay apart; with a population they are not.
+    value of the table, so that ranges which were apart stay apart; how many digits are left tells about how near that
+    value is. The smallest and the largest value of the table stay; with a population all do.
     O(n p log n) time, O(n p) memory.
 
     With guarantees a cut has to keep them on both sides; of the cuts along a column the one nearest to the middle that

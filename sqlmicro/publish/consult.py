@@ -111,23 +111,26 @@ def consult(book: Book | None, release: Release) -> None:
     said = _said_already(book, release, [*out, *replaced])
     out = [one for one in out if one not in said]
     _hold(book, release, out, promised_k(run), least)
-    if replaced and replaced[0] not in said:
+    if replaced and (release.past.min_union_k or replaced[0] not in said):
         _hold(book, release, [*out, *replaced], release.past.min_union_k, None)
 
 
 def _said_already(book: Book, release: Release, others: Sequence[Entry]) -> list[Entry]:
-    """Return the releases that tell the same of the same persons, of whom some have several records.
+    """Return the releases that are the same, row for row, of the same persons, of whom some have several records.
 
-    Such a person shares the classes of all these records with few, in one release alone. Two that say the same tell
-    nothing that one of them does not.
+    Such a person shares the classes of all these records with few, in one release alone. Two releases that are the same
+    tell nothing that one of them does not.
     """
     if not others or not release.run.roles.person:
         return []
+    written, releases = release.audits[None], book.table("releases")
+    content = union.output_hash(release.run.warehouse, written.relation, written.columns)
     own = union.digest(book.warehouse, _told(book, release))
-    found = [one for one in others if one.remembered == own]
+    hashes = dict(book.warehouse.query("ledger", "SELECT id, output_hash FROM {{ r | ident }}", r=releases))
+    found = [one for one in others if one.remembered == own and hashes.get(one.release) == content]
     if found:
         named = ", ".join(f"release {one.release} ({one.target})" for one in found)
-        release.run.log.notes.append(f"nothing new: {named} tells the same of the same persons")
+        release.run.log.notes.append(f"nothing new: {named} is the same, of the same persons")
     return found
 
 

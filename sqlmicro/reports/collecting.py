@@ -21,7 +21,8 @@ from sqlmicro.audits.verdict_words import told
 from sqlmicro.database.columns import names_of, pick
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.source import Source
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.history.union import output_hash
 from sqlmicro.options.limits import limits as declared
 from sqlmicro.reports import disclosure, distributions, recorded
 from sqlmicro.reports.charts import Correlation
@@ -87,6 +88,25 @@ def collect(warehouse: Database, options: ReportOptions) -> tuple[Facts, Verdict
     facts.with_others = verdict.with_others
     _measure(audited, facts, rows, known)
     return facts, verdict, known
+
+
+def as_published(warehouse: Database, name: str, *, goes_on: bool) -> RecordedRelease:
+    """Return what is recorded of a release that is out, and has the content it was published with, or `goes_on`.
+
+    Raises
+    ------
+    InputError, AuditFailed
+        When it is not.
+    """
+    known, do = recorded.find_release(warehouse, name), "Release it again"
+    if known is None:
+        raise InputError(name, "must be recorded as a release", "no record of it", do)
+    if known.withdrawn is not None:
+        raise AuditFailed(name, "must be a release that is out", f"release {known.id}, withdrawn", do)
+    there = find_source(warehouse, known.target)
+    if not goes_on and output_hash(warehouse, there.relation, there.columns) != known.output_hash:
+        raise AuditFailed(name, "must be as it was published", "other content: somebody has changed it since", do)
+    return known
 
 
 def _measure(audited: AuditedRelease, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:

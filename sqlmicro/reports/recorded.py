@@ -100,6 +100,8 @@ class RecordedRelease:
     """Why nobody has the release any more."""
     series: str | None
     """The series that it is a night of."""
+    output_hash: str | None
+    """Of its records, in any order."""
 
     @property
     def promises(self) -> Promises:
@@ -190,7 +192,7 @@ def _read(warehouse: Database, number: int) -> RecordedRelease | None:
     refuse_other(warehouse, _named(warehouse, "releases"))
     names = (
         "id", "source", "target", "method", "parameters", "promised", "n", "suppressed", "il", "started", "versions",
-        "series",
+        "series", "output_hash",
     )  # fmt: skip
     rows = warehouse.query(
         "report",
@@ -201,7 +203,7 @@ def _read(warehouse: Database, number: int) -> RecordedRelease | None:
     )
     if not rows:
         return None
-    id_, source, target, method, parameters, promised, n, suppressed, il, started, versions, series = rows[0]
+    id_, source, target, method, parameters, promised, n, suppressed, il, started, versions, series, output = rows[0]
     if None in (source, target, method, n, started):
         raise ValueError(number)
     reasons = _withdrawn(warehouse)
@@ -217,6 +219,7 @@ def _read(warehouse: Database, number: int) -> RecordedRelease | None:
         *_later(warehouse, number, reasons),
         reasons.get(number),
         series,
+        output,
     )  # fmt: skip
 
 

@@ -95,7 +95,18 @@ class Secret:
 
     def of_epoch(self, epoch: int) -> bytes:
         """Return the key that an epoch of a series has in its place."""
-        return hmac.digest(self.value, f"sqlmicro epoch {epoch}".encode(), "sha256")
+        return key_for(f"epoch {epoch}", self.value)
+
+
+def key_for(purpose: str, key: bytes) -> bytes:
+    r"""Return the key that a purpose has in the place of another key.
+
+    It is no HMAC by this key: a pseudonym is one, of a text that anybody may have chosen, and is published.
+
+    >>> key_for("a", b"k") == sha256(b"sqlmicro a\0k").digest() != key_for("b", b"k")
+    True
+    """
+    return sha256(f"sqlmicro {purpose}\0".encode() + key).digest()
 
 
 @cache

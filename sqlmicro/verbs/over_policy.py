@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from sqlmicro.database import attach
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.errors import InputError, ParameterError, SqlmicroError
+from sqlmicro.errors import AuditFailed, InputError, ParameterError, SqlmicroError
 from sqlmicro.jobs.approval import jobs_of, released_as
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options.common import OpenDatabase
@@ -42,8 +42,10 @@ def is_policy(text: str) -> bool:
 def check_values(options: CheckOptions, progress: Progress) -> OverPolicy:
     """Measure again what every release of a policy promises, on what is there now; the worst decides the exit code.
 
-    Nothing is written. Take `check` after a night: the policy knows what to hold each release to. Take `audit` to say
-    that yourself for one table, `attack` to try an attack on one, and `report` for a page on each, attacks included.
+    A release does not hold that was changed since it was published, that was withdrawn, or that other steps have made
+    than those of the policy. Nothing is written. Take `check` after a night: the policy knows what to hold each release
+    to. Take `audit` to say that yourself for one table, `attack` to try an attack on one, and `report` for a page on
+    each, attacks included.
     """
     return each(
         options.policy, progress, "hold what was promised", lambda job, name: _checked(job, name, progress),
@@ -55,14 +57,35 @@ def each(
     policy: str, progress: Progress, done: str, do: Callable[[Job, str], OfRelease], then: list[str]
 ) -> OverPolicy:
     """Do something with every release of a policy; one that cannot be looked at does not keep the others from it."""
-    found = []
-    for job in jobs_of(policy, progress):
+    found, jobs = [], jobs_of(policy, progress)
+    for job in jobs:
         name = released_as(job)
         try:
+            _look_at(job, name, progress)
             found.append(do(job, name))
         except SqlmicroError as error:
             found.append(OfRelease(job.options.table, name, None, f"NOT: {error}", None, error.exit_code))
     return over_policy(policy, done, found, then)
+
+
+def _look_at(job: Job, name: str, progress: Progress) -> None:
+    """Look whether a release is the one that the policy has made, as it was published.
+
+    A table that is changed in place goes on to be written to: its checks count what is there now.
+
+    Raises
+    ------
+    InputError, AuditFailed
+        With what it is.
+    """
+    asked = asked_of(job, ReportOptions(release=name, sample=0))
+    with open_warehouse(recorded(asked), read_only=True, machine=asked, progress=progress) as warehouse:
+        attach.attach(warehouse, asked.attach)
+        known = collecting.as_published(warehouse, name, goes_on=job.publish.in_place)
+        made = [(step.method, step.settings.get("k")) for step in known.parameters.steps]
+        if made != [(step.method.name, step.settings.get("k")) for step in job.steps]:
+            must = "must be released by the steps of the policy, with their k"
+            raise AuditFailed(name, must, f"release {known.id}, by others", "Apply the policy")
 
 
 def asked_of(job: Job, options: Any, **asked: object) -> Any:
@@ -114,10 +137,9 @@ def folder(option: str, text: str | None) -> Path:
 
 
 def file_of(name: str, ending: str) -> str:
-    r"""Return what the file of a release is called.
+    r"""Return what the file of a release is called: signs that are none of a name are told by their number.
 
     >>> file_of("crm.public.Order Details_anonymized", ".html"), file_of("out/visits.parquet", ".json")
-    ('crm.public.Order_Details_anonymized.html', 'visits.parquet.json')
+    ('crm.public.Order~20~Details_anonymized.html', 'out~2f~visits.parquet.json')
     """
-    last = name.replace("\\", "/").rpartition("/")[2]
-    return "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in last) + ending
+    return "".join(sign if sign.isalnum() or sign in "._-" else f"~{ord(sign):x}~" for sign in name) + ending

@@ -97,6 +97,14 @@ class _Tables:
         on = list(zip(key.columns, key.to, strict=True))
         return {"child": self.of(key.child), "parent": self.of(key.parent), "on": on}
 
+    def take_all(self, number: int) -> None:
+        """Take every row of a table."""
+        text = (
+            "INSERT INTO {{ taken | ident }} SELECT rowid FROM {{ rows | ident }} AS r "
+            "ANTI JOIN {{ taken | ident }} AS t ON r.rowid = t.place"
+        )
+        self.warehouse.execute(WHERE, text, taken=self.taken(number), rows=self.of(number))
+
     def count(self, number: int) -> int:
         """Return how many of its rows are taken."""
         return self.warehouse.count(self.taken(number))
@@ -133,12 +141,16 @@ def subset_values(options: SubsetOptions, progress: Progress) -> SubsetReport:
     target = Path(options.to)
     if target.exists() or target.is_symlink():
         raise InputError("--to", f"{options.to!r} must not exist yet", moves.found(target), "Choose another name")
+    if not target.resolve().parent.is_dir():
+        raise InputError("--to", f"the folder of {options.to!r} must exist", "none", "Make it first")
     with open_warehouse(options.db, read_only=True, progress=progress) as warehouse:
         tables = _read(warehouse, options.key)
         persons = tables.number("--table", options.table)
         whole = [tables.number("--whole", name) for name in options.whole]
-        drawn = _draw(tables, persons, whole, options)
+        drawn = _draw(tables, persons, options)
         tables.spread((key for key in tables.keys if key.child != persons), to_parents=False)
+        for at in whole:  # after what hangs on the persons: all would hang on a table like countries
+            tables.take_all(at)
         tables.spread(tables.keys, to_parents=True)
         reached = [at for at in range(len(tables.names)) if at in (persons, *whole) or _is_reached(tables, at)]
         with scratch.folder(target.resolve().parent) as folder:
@@ -175,8 +187,9 @@ def _read(warehouse: Database, named: Sequence[str]) -> _Tables:
         "duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND database_name = $1 AND schema_name = 'main' "
         "ORDER BY ALL", [schema.catalog],
     )  # fmt: skip
+    place = {name.lower(): number for number, name in enumerate(names)}
     found = [
-        ForeignKey("declared", names.index(child), tuple(own), names.index(parent), tuple(to))
+        ForeignKey("declared", place[child.lower()], tuple(own), place[parent.lower()], tuple(to))
         for child, own, parent, to in declared
     ]
     sides = [text.partition("=") for text in named]
@@ -188,8 +201,8 @@ def _read(warehouse: Database, named: Sequence[str]) -> _Tables:
     return _Tables(warehouse, names, schema, found)
 
 
-def _draw(tables: _Tables, persons: int, whole: Sequence[int], options: SubsetOptions) -> int:
-    """Take persons at random, and all rows of some tables; return how many persons."""
+def _draw(tables: _Tables, persons: int, options: SubsetOptions) -> int:
+    """Take persons at random; return how many."""
     import numpy as np
     import pyarrow as pa
 
@@ -200,15 +213,15 @@ def _draw(tables: _Tables, persons: int, whole: Sequence[int], options: SubsetOp
     rng = np.random.Generator(np.random.PCG64(int(secrets.run_key(options.seed, options.seed_file).value, 16)))
     drawn = warehouse.load(pa.table({"number": np.sort(rng.permutation(rows)[:wanted])}), "drawn", "filled by subset")
     for at in range(len(tables.names)):
-        text = "CREATE TABLE {{ taken | ident }} AS SELECT rowid AS place FROM {{ rows | ident }}"
-        only = "" if at in whole else " WHERE false"
-        warehouse.execute(WHERE, text + only, taken=tables.taken(at), rows=tables.of(at))
-    if persons not in whole:
         warehouse.execute(
-            WHERE, "INSERT INTO {{ taken | ident }} SELECT p.rowid FROM (SELECT rowid, row_number() OVER (ORDER BY "
-            "rowid) - 1 AS number FROM {{ persons | ident }}) AS p SEMI JOIN {{ drawn | ident }} USING (number)",
-            taken=tables.taken(persons), persons=tables.of(persons), drawn=drawn,
+            WHERE, "CREATE TABLE {{ taken | ident }} AS SELECT rowid AS place FROM {{ rows | ident }} WHERE false",
+            taken=tables.taken(at), rows=tables.of(at),
         )  # fmt: skip
+    warehouse.execute(
+        WHERE, "INSERT INTO {{ taken | ident }} SELECT p.rowid FROM (SELECT rowid, row_number() OVER (ORDER BY "
+        "rowid) - 1 AS number FROM {{ persons | ident }}) AS p SEMI JOIN {{ drawn | ident }} USING (number)",
+        taken=tables.taken(persons), persons=tables.of(persons), drawn=drawn,
+    )  # fmt: skip
     return wanted
 
 

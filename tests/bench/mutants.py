@@ -174,7 +174,7 @@ MUTANTS = [Mutant(*one) for one in (
     ("suppression: a combination of k - 1 records is shown", "mask/suppression.py", "mask/suppress",
      "        rare = size < k\n", "        rare = size < k - 1\n"),
     ("pseudonyms: two epochs have one key", "system/secrets.py", "history/series_of_masks",
-     'f"sqlmicro epoch {epoch}".encode()', 'b"sqlmicro epoch"'),
+     'key_for(f"epoch {epoch}", ', 'key_for("epoch", '),
     ("where-risk: the risks are of records as they were", "mask/at_risk.py", "mask/at_risk",
      "if found.content != risk_tables.digest(warehouse, source):", "if not risk_tables.digest(warehouse, source):"),
     ("where-risk: records without a risk are left as they are", "mask/at_risk.py", "mask/at_risk",

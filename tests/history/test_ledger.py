@@ -109,7 +109,7 @@ def test_the_same_night_again_tells_nothing_new_of_persons_with_many_rows(tmp_pa
     given = {"row_key": [], "person": ["id"], "rest": "drop"}
     first = released(db, "first", **given)
     again = released(db, "again", **given)
-    assert "nothing new: release 1 (first) tells the same of the same persons" in again["notes"]
+    assert "nothing new: release 1 (first) is the same, of the same persons" in again["notes"]
     assert (again["verdict"]["status"], again["output_hash"]) == ("held", first["output_hash"])
     assert released(db, "again", **given, overwrite=True)["verdict"]["status"] == "held"
     with pytest.raises(AuditFailed, match="40 of 40 persons share their classes with fewer than 5, together with"):
@@ -117,6 +117,22 @@ def test_the_same_night_again_tells_nothing_new_of_persons_with_many_rows(tmp_pa
     execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} + 1 WHERE id = 3")
     with pytest.raises(AuditFailed, match="differences of totals about fewer than 4 persons"):
         released(db, "third", **given)
+
+
+def test_one_row_more_or_another_value_of_one_row_is_new(tmp_path: Path) -> None:
+    """Classes, and the values that each has, stay the same: the rows of two releases differ, so they are measured."""
+    db = str(tmp_path / "w.duckdb")
+    execute(db, "CREATE TABLE persons AS SELECT i % 40 AS id, 20 + i % 40 // 10 AS age, "
+                "['ok', 'flu'][1 + i % 2] AS ill FROM range(200) AS r(i)")  # fmt: skip
+    given: dict[str, Any] = {
+        "columns": ["age"], "keep": ["ill"], "sensitive": ["ill"], "min_l": 2, "row_key": [], "person": ["id"],
+    }  # fmt: skip
+    released(db, "first", **given, rest="drop")
+    for change in ("INSERT INTO persons VALUES (3, 20, 'flu')", "UPDATE persons SET ill = 'ok' WHERE id = 3"):
+        execute(db, change)
+        report = released(db, "second", **given, rest="drop", overwrite=True)
+        assert unions(report)[0] == (10, 4, True) and not any("nothing new" in note for note in report["notes"])
+    assert unions(released(db, "second", **given, rest="drop", overwrite=True, min_union_k=3))
 
 
 @pytest.mark.slow
