@@ -37,7 +37,11 @@ class ReportOptions(
 
     policy: Annotated[
         str | None,
-        Param("Policy, .toml, or plan of one, .plan.json: all of its releases.", metavar="POLICY", positional=True),
+        Param(
+            "Policy, .toml, or plan of one, .plan.json: all of its releases. Else one release, as by --release.",
+            metavar="POLICY|ID|TABLE",
+            positional=True,
+        ),
     ] = None
     release: Annotated[
         str,

@@ -54,7 +54,7 @@ _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
 _OF_PERSONS = (
     "safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql",
     "mask/cells_of_records.sql", "load/guaranteed.sql", "load/unit_counts.sql", "load/unit_of_records.sql",
-    "load/stratum_numbers.sql", "group/labels.sql",
+    "load/stratum_numbers.sql", "group/labels.sql", "audit/numbered_sides.sql",
 )  # fmt: skip
 """What is read into NumPy here: combinations of values; numbers of persons, of combinations and of classes.
 

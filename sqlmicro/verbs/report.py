@@ -7,7 +7,7 @@ The three criteria of a release, for a report: against the control group that is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.sentences import say, term
 from sqlmicro.verbs.attack import attack_values, opened
 from sqlmicro.verbs.attacking import AttackOptions, strongest
-from sqlmicro.verbs.over_policy import asked_of, each, file_of, folder, recorded
+from sqlmicro.verbs.over_policy import asked_of, each, file_of, folder, is_policy, recorded
 
 if TYPE_CHECKING:
     from sqlmicro.audits.verdict import Verdict
@@ -49,6 +49,8 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts | OverPol
     k records. Take `report` to have a release signed: it audits and attacks. Take `audit` or `attack` for figures
     alone, and `check` for all releases of a policy in one table.
     """
+    if options.policy and not options.release and not is_policy(options.policy):
+        options = replace(options, policy=None, release=options.policy)
     if bool(options.policy) == bool(options.release):
         got = "both" if options.release else "neither"
         raise ParameterError("report", "is of --release ID|TABLE, or of all releases of a POLICY", got)

@@ -351,7 +351,7 @@ def test_the_audit_measures_the_largest_change_of_a_share(workbench: Any) -> Non
 def test_safe_runs_on_a_table_with_missing_values_without_an_option(workbench: Any) -> None:
     columns = table(np.random.default_rng(1), 60, {"age": 0.2, INCOME: 0.2, "town": 0.2})
     db = made(workbench, {name: columns[name] for name in ("age", INCOME, "town")})
-    done = run("safe", "--db", db, "--table", "records", "--effort", "fast")
+    done = run("safe", "--db", db, "--table", "records", "--effort", "fast", "--details")
     assert done.returncode == 0, done.stderr
     talk = " ".join(done.stdout.split())
     assert "missing age" in talk or "missing net" in talk or "missing town" in talk
