@@ -48,12 +48,17 @@ def secret_of(where: str, key_file: str | None) -> secrets.Secret:
     Raises
     ------
     ParameterError
-        When there is none, or it is too short.
+        When there is none, it is too short, or it is the lasting secret too: pseudonyms are HMACs by it of texts that
+        others may have chosen, and so are the keys that are made of the lasting secret.
     """
     secret = secrets.read(f"{where}, key_file", "key", VARIABLE, key_file)
     if secret is None:
         must, do = "a secret key is needed", f"Set {VARIABLE}, or give --key-file FILE"
         raise ParameterError(f"{where}, key", must, "none", do)
+    lasting = secrets.read(where, "key", secrets.LASTING_VARIABLE, None)
+    if lasting is not None and lasting.value == secret.value:
+        must = f"must be another secret than {secrets.LASTING_VARIABLE}"
+        raise ParameterError(f"{where}, key", must, "the same", "Make one with: openssl rand -hex 32")
     return secret
 
 

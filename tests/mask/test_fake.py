@@ -244,3 +244,16 @@ def test_an_epoch_of_a_series_has_one_version_of_faker(folder: Path, monkeypatch
         sqlmicro.fake("persons", **given, night="2026-01-03")
     sqlmicro.fake("persons", **given, night="2026-01-03", epoch=True)
     assert not {*dict(rows(folder, "SELECT name, login FROM out")).items()} & {*first.items()}
+
+
+@pytest.mark.parametrize("method", ["pseudonymise", "encrypt", "fake"])
+def test_the_key_is_another_secret_than_the_lasting_one(
+    workbench: Any, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By one secret for both, a pseudonym could be the key of offsets of dates: the HMAC of a text that says so."""
+    for variable in ("SQLMICRO_PSEUDONYM_KEY", "SQLMICRO_SECRET"):
+        monkeypatch.setenv(variable, "one secret for everything")
+    db = workbench.make({"code": ("VARCHAR", ["1234567", "7654321"])})
+    with pytest.raises(ParameterError, match=r"must be another secret than SQLMICRO_SECRET\. Got the same") as no:
+        workbench.release(method, db, columns=["code"], **({"kind": ["phone"]} if method == "fake" else {}))
+    assert "one secret" not in str(no.value)
